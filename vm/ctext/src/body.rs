@@ -133,7 +133,7 @@ pub(crate) fn function(
     };
     writer.name_values();
     for (n, &block) in plan.order.iter().enumerate() {
-        writer.block(block, plan.order.get(n + 1).copied())?;
+        writer.block(block, plan.order.get(n + 1).copied());
     }
     Ok(writer.finished())
 }
@@ -294,7 +294,7 @@ impl BodyWriter<'_> {
         self.form.class(value).map_or("int64_t", |class| self.numbers.cell(class))
     }
 
-    fn block(&mut self, number: u32, next: Option<u32>) -> Result<(), NoText> {
+    fn block(&mut self, number: u32, next: Option<u32>) {
         let form = self.form;
         let block = &form.blocks[number as usize];
         if self.labels.contains(&number) {
@@ -305,7 +305,7 @@ impl BodyWriter<'_> {
         for &value in &block.ops {
             if let Some(op) = form.op(value) {
                 let first = self.lines.len();
-                self.op(value, op)?;
+                self.op(value, op);
                 self.tell(value, first);
             }
         }
@@ -326,7 +326,6 @@ impl BodyWriter<'_> {
                 line.drain(..4.min(line.len()));
             }
         }
-        Ok(())
     }
 
     /// Says in front of a line which statement a value is made for, if it is another one than before and anything was put down.
@@ -463,11 +462,10 @@ impl BodyWriter<'_> {
         }
     }
 
-    fn op(&mut self, value: SsaValue, op: &SsaOp) -> Result<(), NoText> {
-        if !self.plan.acts(op, self.form) && self.plan.uses(value) == 0 {
-            return Ok(());
+    fn op(&mut self, value: SsaValue, op: &SsaOp) {
+        if self.plan.acts(op, self.form) || self.plan.uses(value) > 0 {
+            operations::write(self, value, op);
         }
-        operations::write(self, value, op)
     }
 
     /// The whole function.

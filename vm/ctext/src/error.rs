@@ -8,9 +8,6 @@ pub enum NoText {
     /// The program does something that isn't made of operations on cells.
     #[error("{place}: `{what}` has no C text")]
     Foreign { place: String, what: String, cure: &'static str },
-    /// A function of fixed point that is written for the machine alone.
-    #[error("{place}: `{function}` in fixed point has no C text")]
-    FixedFunction { place: String, function: &'static str },
     /// Something is asked of a call, and there is none.
     #[error("the program's calls have no C text")]
     Call,
@@ -36,9 +33,6 @@ impl NoText {
     pub fn cure(&self) -> &'static str {
         match self {
             NoText::Foreign { cure, .. } => cure,
-            NoText::FixedFunction { .. } => {
-                "with `.real f64` every function has one; `reviver run` runs it as it is"
-            }
             NoText::Call => "write what is called in its place, by a macro",
             NoText::Depth { .. } => "allow more calls in each other: `.limit depth 100`",
             NoText::NoCell { .. } => "name a cell of the program: `y`, `A[3]`, `M[1,2]`",

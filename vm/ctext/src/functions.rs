@@ -64,6 +64,12 @@ impl FloatFunction {
         }
     }
 
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = FloatFunction> {
+        let elementary = ELEMENTARY.iter().map(|&function| FloatFunction::Elementary(function));
+        elementary.chain(OTHERS)
+    }
+
     /// Its name in C, without the format.
     pub fn name(self) -> String {
         match self {
@@ -86,8 +92,7 @@ impl FloatFunction {
 pub(crate) fn text(name: &str) -> Option<(String, Vec<(String, String)>)> {
     let float = [DOUBLE, SINGLE].into_iter().find(|float| name.ends_with(float.suffix))?;
     let stem = name.strip_suffix(float.suffix)?.strip_suffix('_')?;
-    let elementary = ELEMENTARY.iter().map(|&function| FloatFunction::Elementary(function));
-    let function = elementary.chain(OTHERS).find(|function| function.name() == stem)?;
+    let function = FloatFunction::all().find(|function| function.name() == stem)?;
     Some(match float.width {
         32 => function.text::<<NativeSingle as FloatOps>::Format>(float),
         _ => function.text::<<NativeDouble as FloatOps>::Format>(float),

@@ -7,8 +7,8 @@ mod words;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::functions;
 use crate::identifiers::words;
+use crate::{fixed_functions, functions};
 
 /// The functions and tables that some text calls.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ impl CHelpers {
             .or_else(|| floats::text(name))
             .or_else(|| fixed::text(name))
             .or_else(|| {
-                let (text, tables) = functions::text(name)?;
+                let (text, tables) = functions::text(name).or_else(|| fixed_functions::text(name))?;
                 self.tables.extend(tables);
                 Some(text)
             })

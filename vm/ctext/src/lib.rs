@@ -6,7 +6,7 @@
 //! | [`text`] | a program's text: what is asked for, and the files that it becomes |
 //! | [`error`] | why a program has none |
 //!
-//! Operations become expressions, blocks labels, checks a status. Elementary functions of floats are read from where the
+//! Operations become expressions, blocks labels, checks a status. Elementary functions are read from where the
 //! interpreter has them, operation by operation, so that the bits are the same; the C library is asked for square roots and
 //! whole numbers only, which IEEE 754 defines to the last bit.
 //!
@@ -27,6 +27,7 @@
 mod body;
 mod calls;
 pub mod error;
+mod fixed_functions;
 mod functions;
 mod helpers;
 mod identifiers;
@@ -39,3 +40,4 @@ mod plan;
 mod reading;
 mod statements;
 pub mod text;
+mod wide_reading;

@@ -24,7 +24,7 @@ use crate::identifiers::{fnv, identifier, words};
 use crate::interface::{CFunction, Interface};
 use crate::judge;
 use crate::memory::ProgramCells;
-use crate::place::{deep_call, function_place, place};
+use crate::place::{deep_call, place};
 use crate::plan::TextPlan;
 use crate::statements::Statements;
 
@@ -94,20 +94,6 @@ impl CText {
     /// # Errors
     /// The program does something that has no text, or the loss is no real cell of it.
     pub fn of(program: &Program, name: &str, loss: Option<&str>, level: CheckLevel) -> Result<CText, NoText> {
-        CText::written(program, name, loss, level).map_err(|error| match error {
-            NoText::FixedFunction { function, .. } => {
-                NoText::FixedFunction { function, place: function_place(program, function) }
-            }
-            _ => error,
-        })
-    }
-
-    fn written(
-        program: &Program,
-        name: &str,
-        loss: Option<&str>,
-        level: CheckLevel,
-    ) -> Result<CText, NoText> {
         let prefix = identifier(name);
         let loss = loss.map(|loss| cell_of(program, loss)).transpose()?;
         let ways = Ways::of(program, level)?;

@@ -526,6 +526,31 @@ fn adjoints_that_are_zero_keep_their_sign() {
     }
 }
 
+/// Cells that a loop changes in each round, whose places are found before it, but looked at only in it: an index that another
+/// array has already asked for, and one that is just behind a slice.
+const PLACES_LOOKED_AT_LATE: [&str; 2] = [
+    ".inout A[10]: real, B[10], k default 3, s, x: real default 1\nfor i in 0..20\n add s, B[k]\n add A[k], x\nrof\n",
+    ".inout A[10]: real, B[10], k default 3, s, x: real default 1\ncall p(A[k..10], B[k..10], s, x)\n\
+     .proc p(inout a[]: real, in b[], inout s, in x: real)\nfor i in 0..20\n add s, b[0]\n add a[0], x\nrof\n.end\n",
+];
+
+#[test]
+fn a_sum_lies_where_a_check_has_been() {
+    for text in PLACES_LOOKED_AT_LATE {
+        for k in [0, 9, 10, 11, -1, 1 << 40, i64::MIN] {
+            let mut machines = Machines::of(text);
+            for machine in machines.each() {
+                let (k_is, _) = machine.program().global("k").unwrap();
+                let cells = machine.program().cells(k_is);
+                machine.state_mut().ints[cells.start] = k;
+            }
+            for budget in (0..60).chain([1000]) {
+                machines.copy().run(Travel::Forward, budget);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_trap_is_the_interpreter_s_however_late_it_comes() {
     for (rounds, broken) in

@@ -2,8 +2,9 @@
 //! put into the right quadrant by its signs. This module knows no rotation.
 
 use super::constants::{ATAN_TABLE, PI_126, STEPS, inverse_odds};
-use super::wide::{ANGLE_BITS, UNIT_BITS, fraction, mul_high, round_shift, series_minus, signed_small};
-use crate::fault::{Eval, Fault};
+use super::ops::{FixedOutcome, WideOps};
+use super::wide::{ANGLE_BITS, UNIT_BITS, round_by, series_minus};
+use crate::fault::Fault;
 
 /// pi with the fraction bits of an angle.
 const PI: u128 = PI_126 >> (126 - ANGLE_BITS);
@@ -12,64 +13,87 @@ const PI: u128 = PI_126 >> (126 - ANGLE_BITS);
 /// Exactly odd.
 ///
 /// Method: the angle of the vector (sqrt(1 - x^2), x), where 1 - x^2 is exact.
-pub fn asin(x: i64, frac: u32) -> Eval<i64> {
-    let (cosine, sine) = on_circle(x, frac)?;
-    Ok(fixed(first_quadrant(sine, cosine), x < 0, frac))
+#[inline(always)]
+pub fn asin<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    on_circle(s, x, frac, |cosine, sine| fixed(s, first_quadrant(s, sine, cosine), s.is_negative(x), frac))
 }
 
 /// The angle whose cosine is x, in [0, pi]. Less than 0.51 ulp off; Domain outside [-1, 1].
 ///
 /// Method: the angle of the vector (x, sqrt(1 - x^2)), where 1 - x^2 is exact.
-pub fn acos(x: i64, frac: u32) -> Eval<i64> {
-    let (sine, cosine) = on_circle(x, frac)?;
-    let angle = first_quadrant(sine, cosine);
-    Ok(fixed(if x < 0 { PI - angle } else { angle }, false, frac))
+#[inline(always)]
+pub fn acos<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    on_circle(s, x, frac, |sine, cosine| {
+        let angle = first_quadrant(s, sine, cosine);
+        round_by(s, mirrored(s, s.is_negative(x), angle), ANGLE_BITS - frac)
+    })
 }
 
 /// The angle whose tangent is x, in [-pi/2, pi/2]. Less than 0.51 ulp off; never fails.
 /// Exactly odd.
 ///
 /// Method: the angle of the vector (1, x).
-pub fn atan(x: i64, frac: u32) -> i64 {
-    let angle = first_quadrant(x.unsigned_abs().into(), 1 << frac);
-    fixed(angle, x < 0, frac)
+#[inline(always)]
+pub fn atan<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
+    let angle = first_quadrant(s, s.magnitude(x), s.word(1 << frac));
+    fixed(s, angle, s.is_negative(x), frac)
 }
 
 /// The angle of the vector (x, y), in [-pi, pi]. Less than 0.51 ulp off; never fails.
 /// atan2(0, 0) is 0, and atan2(0, x) is pi for x < 0. Exactly odd in y for y != 0.
 ///
 /// Method: a table of the arc tangents of 1/32, 2/32, ... and the Taylor series of the rest.
-pub fn atan2(y: i64, x: i64, frac: u32) -> i64 {
-    let angle = first_quadrant(y.unsigned_abs().into(), x.unsigned_abs().into());
-    fixed(if x < 0 { PI - angle } else { angle }, y < 0, frac)
+#[inline(always)]
+pub fn atan2<S: WideOps>(s: &S, y: S::Word, x: S::Word, frac: u32) -> S::Word {
+    let angle = first_quadrant(s, s.magnitude(y), s.magnitude(x));
+    fixed(s, mirrored(s, s.is_negative(x), angle), s.is_negative(y), frac)
+}
+
+/// An angle, or that of the vector on the other side of the y axis.
+#[inline(always)]
+fn mirrored<S: WideOps>(s: &S, flag: S::Flag, angle: S::Word) -> S::Word {
+    s.select(flag, s.sub(s.word(PI), angle), angle)
 }
 
 /// An angle in fixed point. It is at most pi, which fits.
-fn fixed(angle: u128, negative: bool, frac: u32) -> i64 {
-    signed_small(round_shift(angle, ANGLE_BITS - frac), negative)
+#[inline(always)]
+fn fixed<S: WideOps>(s: &S, angle: S::Word, is_negative: S::Flag, frac: u32) -> S::Word {
+    s.negated_where(is_negative, round_by(s, angle, ANGLE_BITS - frac))
 }
 
-/// sqrt(1 - x^2) and |x| on a common scale, both below 2^120; Domain if there is no such root. The
+/// What comes of sqrt(1 - x^2) and |x| on a common scale, both below 2^120; Domain if there is no such root. The
 /// root has 64 bits, and so the angle between the two an error below 2^-63.
-fn on_circle(x: i64, frac: u32) -> Eval<(u128, u128)> {
-    let x = u128::from(x.unsigned_abs());
-    // 1 - x^2 without a rounding.
-    let square = (1_u128 << (2 * frac)).checked_sub(x * x);
-    let square = square.ok_or(Fault::Domain)?;
-    let scale = square.max(1).leading_zeros() / 2;
-    Ok(((square << (2 * scale)).isqrt(), x << scale))
+#[inline(always)]
+fn on_circle<S: WideOps>(
+    s: &S,
+    x: S::Word,
+    frac: u32,
+    of: impl FnOnce(S::Word, S::Word) -> S::Word,
+) -> FixedOutcome<S::Word> {
+    let x = s.magnitude(x);
+    let (one, x_square) = (s.word(1 << (2 * frac)), s.mul(x, x));
+    let is_outside = s.lt(one, x_square);
+    s.pick(
+        is_outside,
+        || [s.word(0), s.fault_where(is_outside, Fault::Domain)],
+        || {
+            // 1 - x^2 without a rounding.
+            let square = s.sub(one, x_square);
+            let scale = s.shr(s.zeros(s.or(square, s.word(1))), 1);
+            let root = s.root(s.shl_by(square, s.shl(scale, 1)));
+            [of(root, s.shl_by(x, scale)), s.word(0)]
+        },
+    )
 }
 
 /// The angle of the vector (x, y) in the first quadrant, both below 2^122; 0 for the origin.
 /// The error is below 2^-91.
-fn first_quadrant(y: u128, x: u128) -> u128 {
-    if y > x {
-        PI / 2 - first_octant(x, y)
-    } else if x > 0 {
-        first_octant(y, x)
-    } else {
-        0
-    }
+#[inline(always)]
+fn first_quadrant<S: WideOps>(s: &S, y: S::Word, x: S::Word) -> S::Word {
+    let is_steep = s.lt(x, y);
+    let (less, more) = (s.select(is_steep, x, y), s.select(is_steep, y, x));
+    let [angle] = s.pick(s.is_zero(more), || [s.word(0)], || [first_octant(s, less, more)]);
+    s.select(is_steep, s.sub(s.word(PI / 2), angle), angle)
 }
 
 /// The angle of the vector (x, y) with 0 <= y <= x and x > 0.
@@ -78,22 +102,26 @@ fn first_quadrant(y: u128, x: u128) -> u128 {
 /// arc tangent of a quotient u of at most 1/64, by its Taylor series. Only one division is
 /// needed. (Tang, "Table-lookup algorithms for elementary functions and their error analysis",
 /// ARITH-10, 1991.)
-fn first_octant(y: u128, x: u128) -> u128 {
+#[inline(always)]
+fn first_octant<S: WideOps>(s: &S, y: S::Word, x: S::Word) -> S::Word {
     // The first term left out is below 2^-92 for u <= 1/63.
     const ODD: [u128; 7] = inverse_odds();
-    let step = nearest_step(y, x);
-    let (ahead, behind) = (STEPS * y, step * x);
-    let u = fraction(ahead.abs_diff(behind), STEPS * x + step * y);
-    let atan = mul_high(u, series_minus(mul_high(u, u), &ODD));
-    let rest = atan >> (UNIT_BITS - ANGLE_BITS);
+    let step = nearest_step(s, y, x);
+    let steps = s.word(STEPS);
+    let (ahead, behind) = (s.mul(steps, y), s.mul(step, x));
+    let u = s.fraction(s.abs_diff(ahead, behind), s.add(s.mul(steps, x), s.mul(step, y)));
+    let atan = s.mul_high(u, series_minus(s, s.mul_high(u, u), &ODD));
+    let rest = s.shr(atan, UNIT_BITS - ANGLE_BITS);
     // step is in 0..=32.
-    let angle = ATAN_TABLE[step as usize];
-    if ahead < behind { angle - rest } else { angle + rest }
+    let angle = s.lookup(&ATAN_TABLE, step);
+    s.add(angle, s.negated_where(s.lt(ahead, behind), rest))
 }
 
 /// The integer nearest to 32 y / x, up to a relative 2^-31, for 0 <= y <= x and x > 0.
-fn nearest_step(y: u128, x: u128) -> u128 {
-    let shift = (u128::BITS - u32::BITS).saturating_sub(x.leading_zeros());
-    let (y, x) = ((y >> shift) as u64, (x >> shift) as u64);
-    ((2 * STEPS as u64 * y + x) / (2 * x)).into()
+#[inline(always)]
+fn nearest_step<S: WideOps>(s: &S, y: S::Word, x: S::Word) -> S::Word {
+    let (zeros, most) = (s.zeros(x), s.word((u128::BITS - u32::BITS).into()));
+    let shift = s.select(s.lt(zeros, most), s.sub(most, zeros), s.word(0));
+    let (y, x) = (s.shr_by(y, shift), s.shr_by(x, shift));
+    s.div(s.add(s.mul(s.word(2 * STEPS), y), x), s.shl(x, 1))
 }

@@ -1,14 +1,26 @@
 //! The algebraic functions: product, quotient, square root and length. All are correctly rounded:
 //! the exact integer result is known, and with it on which side of the half it lies.
 
-use super::wide::{round_product, signed};
+use super::machine::{NativeWide, eval};
+use super::wide;
 use crate::fault::{Eval, Fault};
 
 /// a * b, to nearest, ties to even (at most 0.5 ulp off). Overflow if it does not fit.
 #[inline]
 pub fn mul(a: i64, b: i64, frac: u32) -> Eval<i64> {
-    let product = round_product(i128::from(a) * i128::from(b), frac);
-    i64::try_from(product).map_err(|_| Fault::Overflow)
+    i64::try_from(round_product(i128::from(a) * i128::from(b), frac)).map_err(|_| Fault::Overflow)
+}
+
+/// See [`wide::round_product`].
+#[inline]
+pub(super) fn round_product(product: i128, shift: u32) -> i128 {
+    wide::round_product(&NativeWide, product as u128, shift) as i128
+}
+
+/// A magnitude with its sign, if it fits.
+#[inline]
+fn signed(magnitude: u128, negative: bool) -> Eval<i64> {
+    eval(wide::signed(&NativeWide, magnitude, negative))
 }
 
 /// a / b, to nearest, ties to even (at most 0.5 ulp off). DivisionByZero if b is 0, Overflow

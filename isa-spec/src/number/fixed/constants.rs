@@ -7,28 +7,28 @@
 use super::wide::ONE;
 
 /// ln 2 with 120 fraction bits: `nint(log(2) * 2**120)`.
-pub(super) const LN_2: i128 = 0x00b17217_f7d1cf79_abc9e3b3_9803f2f7;
+pub(super) const LN_2: u128 = 0x00b17217_f7d1cf79_abc9e3b3_9803f2f7;
 
 /// 1 / ln 2 with 62 fraction bits: `nint(2**62 / log(2))`.
-pub(super) const LOG2_E: i64 = 0x5c551d94_ae0bf85e;
+pub(super) const LOG2_E: u128 = 0x5c551d94_ae0bf85e;
 
 /// pi with 126 fraction bits, which is pi / 2 as a unit: `nint(pi * 2**126)`.
 pub(super) const PI_126: u128 = 0xc90fdaa2_2168c234_c4c6628b_80dc1cd1;
 
 /// 2 / pi with 192 fraction bits, the upper limb first: `floor(2**193 / pi)`.
-pub(super) const TWO_OVER_PI: [u64; 3] = [0xa2f9836e_4e441529, 0xfc2757d1_f534ddc0, 0xdb629599_3c439041];
+pub(super) const TWO_OVER_PI: [u128; 3] = [0xa2f9836e_4e441529, 0xfc2757d1_f534ddc0, 0xdb629599_3c439041];
 
 /// 2/sqrt(pi) as a unit: `nint(2 / sqrt(pi) * 2**127)`.
 pub(super) const ERF_SLOPE: u128 = 0x906eba82_14db688d_71d48a7f_6bfec344;
 
 /// ln(2 pi)/2 with 120 fraction bits: `nint(log(2 * pi) / 2 * 2**120)`.
-pub(super) const HALF_LN_TAU: i128 = 0x00eb3f8e_4325f5a5_3494bc90_01441920;
+pub(super) const HALF_LN_TAU: u128 = 0x00eb3f8e_4325f5a5_3494bc90_01441920;
 
 /// The steps of the tables per unit.
 pub(super) const STEPS: u128 = 32;
 
 /// ln(1 + j/32) with 120 fraction bits: `nint(log(1 + mpf(j)/32) * 2**120)`.
-pub(super) const LN_TABLE: [i128; 33] = [
+pub(super) static LN_TABLE: [u128; 33] = [
     0x00000000_00000000_00000000_00000000,
     0x0007e0a6_c39e0cc0_133e3f04_f1ef22a0,
     0x000f8518_6008b153_30be64b8_b7759979,
@@ -65,7 +65,7 @@ pub(super) const LN_TABLE: [i128; 33] = [
 ];
 
 /// atan(j/32) with 120 fraction bits: `nint(atan(mpf(j)/32) * 2**120)`.
-pub(super) const ATAN_TABLE: [u128; 33] = [
+pub(super) static ATAN_TABLE: [u128; 33] = [
     0x00000000_00000000_00000000_00000000,
     0x0007ff55_6eea5d89_2a13bceb_bb6ed463,
     0x000ffaad_db967ef4_e36cb279_2dc0e2e1,

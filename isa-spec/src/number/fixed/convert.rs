@@ -3,7 +3,9 @@
 //! Floats are taken apart and put together as bit patterns: no float arithmetic, hence no
 //! platform's rounding, takes part. This module knows nothing of the operands' meaning.
 
-use super::wide::{Scaled, round_product, round_shift};
+use super::arithmetic::round_product;
+use super::machine::{NativeWide, eval};
+use super::wide::{Scaled, round_by};
 use crate::fault::{Eval, Fault};
 
 /// The explicit bits of a float's significand.
@@ -28,7 +30,9 @@ pub fn from_f64(v: f64, frac: u32) -> Eval<i64> {
     if exponent == NON_FINITE {
         return Err(Fault::Overflow);
     }
-    Scaled::new(significand.into(), exponent - EXPONENT_BIAS).to_fixed(frac, v.is_sign_negative())
+    let s = &NativeWide;
+    let scaled = Scaled::at(s, significand.into(), exponent - EXPONENT_BIAS);
+    eval(scaled.to_fixed(s, frac, v.is_sign_negative()))
 }
 
 /// The float nearest to `raw`, ties to even. Never fails: the float's range is larger.
@@ -39,7 +43,7 @@ pub fn to_f64(raw: i64, frac: u32) -> f64 {
     }
     let zeros = magnitude.leading_zeros();
     let dropped = u64::BITS - 1 - SIGNIFICAND_BITS;
-    let significand = round_shift((magnitude << zeros).into(), dropped) as u64;
+    let significand = round_by(&NativeWide, (magnitude << zeros).into(), dropped) as u64;
     let exponent = EXPONENT_BIAS + dropped as i32 - zeros as i32 - frac as i32;
     // The sum carries the significand's leading bit (and a rounding up to the next power of
     // two) into the exponent field.

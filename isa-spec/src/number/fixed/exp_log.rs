@@ -2,10 +2,9 @@
 //! hyperbolic functions. This module knows no operand and no number system beside its own.
 
 use super::constants::{LN_2, LN_TABLE, LOG2_E, STEPS, inverse_factorials, inverse_odds};
-use super::wide::{
-    ANGLE_BITS, Scaled, UNIT_BITS, fraction, mul_high, round_shift, series_plus, signed, signed_small,
-};
-use crate::fault::{Eval, Fault};
+use super::ops::{FixedOutcome, WideOps};
+use super::wide::{ANGLE_BITS, LOW, Scaled, UNIT_BITS, round_by, series_plus, signed};
+use crate::fault::Fault;
 
 /// Arguments of the exponential stay below this magnitude. Beyond it, every result overflows
 /// (47 integer bits end at e^32.6) or is nearest to 0 (56 fraction bits end at e^-39.6).
@@ -14,35 +13,32 @@ const ARGUMENT_LIMIT: u32 = 64;
 /// e^x. Less than 0.51 ulp off; Overflow if the result does not fit.
 ///
 /// Method: x = k ln 2 + r with |r| <= ln 2 / 2, and the Taylor series of e^r.
-pub fn exp(x: i64, frac: u32) -> Eval<i64> {
-    match exponent(x, frac) {
-        Some(w) => Exponential::of(w).growing().to_fixed(frac, false),
-        None if x < 0 => Ok(0),
-        None => Err(Fault::Overflow),
-    }
+#[inline(always)]
+pub fn exp<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    let (w, fits) = exponent(s, x, frac);
+    s.pick(fits, || growing(s, w, frac), || [s.word(0), too_large(s, x)])
 }
 
 /// e^x - 1. Less than 0.51 ulp off; Overflow if the result does not fit.
 ///
 /// Method: as [`exp`]; 1 is a whole number of ulps.
-pub fn exp_m1(x: i64, frac: u32) -> Eval<i64> {
-    match exponent(x, frac) {
-        Some(w) => {
-            let (power, one) = (Exponential::of(w).growing().to_magnitude(frac)?, 1 << frac);
-            signed(power.abs_diff(one), power < one)
-        }
-        None if x < 0 => Ok(-(1 << frac)),
-        None => Err(Fault::Overflow),
-    }
+#[inline(always)]
+pub fn exp_m1<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    let ((w, fits), one) = (exponent(s, x, frac), s.word(1 << frac));
+    let less_one = || {
+        let (power, is_over) = Exponential::of(s, w).growing(s).to_magnitude(s, frac);
+        let [value, fault] = signed(s, s.abs_diff(power, one), s.lt(power, one));
+        [value, s.select(is_over, s.fault_where(is_over, Fault::Overflow), fault)]
+    };
+    s.pick(fits, less_one, || [s.neg(one), too_large(s, x)])
 }
 
 /// The natural logarithm of 1 + x, for x > -1. Less than 0.51 ulp off; Domain if x <= -1.
 ///
 /// Method: as [`log`]; the sum is exact.
-pub fn ln_1p(x: i64, frac: u32) -> Eval<i64> {
-    // It has a bit more than x, for which there is room without the sign.
-    let sum = (1_u64 << frac).checked_add_signed(x).filter(|&sum| sum > 0).ok_or(Fault::Domain)?;
-    Ok(of_wide_log(wide_log(sum, frac), frac))
+#[inline(always)]
+pub fn ln_1p<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    log(s, s.add(s.word(1 << frac), x), frac)
 }
 
 /// The natural logarithm of x > 0. Less than 0.51 ulp off; Domain if x <= 0.
@@ -50,102 +46,112 @@ pub fn ln_1p(x: i64, frac: u32) -> Eval<i64> {
 /// Method: x = 2^e c (1 + s)/(1 - s), where c is a multiple of 1/32 from a table and s is tiny;
 /// 2 atanh(s) is the rest of the logarithm. (Tang, "Table-driven implementation of the
 /// logarithm function in IEEE floating-point arithmetic", ACM TOMS 16, 1990.)
-pub fn log(x: i64, frac: u32) -> Eval<i64> {
-    if x <= 0 {
-        return Err(Fault::Domain);
-    }
-    Ok(of_wide_log(wide_log(x.unsigned_abs(), frac), frac))
+#[inline(always)]
+pub fn log<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    let is_outside = s.either(s.is_zero(x), s.is_negative(x));
+    s.pick(
+        is_outside,
+        || [s.word(0), s.fault_where(is_outside, Fault::Domain)],
+        || {
+            let ln = wide_log(s, x, frac);
+            let magnitude = round_by(s, s.magnitude(ln), ANGLE_BITS - frac);
+            [s.negated_where(s.is_negative(ln), magnitude), s.word(0)]
+        },
+    )
 }
 
-fn of_wide_log(ln: i128, frac: u32) -> i64 {
-    let magnitude = round_shift(ln.unsigned_abs(), ANGLE_BITS - frac);
-    signed_small(magnitude, ln < 0)
+/// e^w in fixed point.
+#[inline(always)]
+pub(super) fn growing<S: WideOps>(s: &S, w: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    Exponential::of(s, w).growing(s).to_fixed(s, frac, s.never())
 }
 
-/// x with the fraction bits of an argument of [`Exponential::of`], if its magnitude is below
+/// The fault of an exponential whose argument is beyond the limit: none below.
+#[inline(always)]
+fn too_large<S: WideOps>(s: &S, x: S::Word) -> S::Word {
+    s.fault_where(s.not(s.is_negative(x)), Fault::Overflow)
+}
+
+/// x with the fraction bits of an argument of [`Exponential::of`], and whether its magnitude is below
 /// the limit.
-#[inline]
-pub(super) fn exponent(x: i64, frac: u32) -> Option<i128> {
-    let limit = u64::from(ARGUMENT_LIMIT) << frac;
-    (x.unsigned_abs() < limit).then(|| i128::from(x) << (ANGLE_BITS - frac))
+#[inline(always)]
+pub(super) fn exponent<S: WideOps>(s: &S, x: S::Word, frac: u32) -> (S::Word, S::Flag) {
+    let limit = s.word(u128::from(ARGUMENT_LIMIT) << frac);
+    (s.shl(x, ANGLE_BITS - frac), s.lt(s.magnitude(x), limit))
 }
 
-/// a * ln as an argument of [`Exponential::of`], if its magnitude is below the limit; ln has
+/// a * ln as an argument of [`Exponential::of`], and whether its magnitude is below the limit; ln has
 /// the fraction bits of an angle.
-#[inline]
-pub(super) fn exponent_product(a: i64, ln: i128, frac: u32) -> Option<i128> {
-    let factor = u128::from(a.unsigned_abs());
-    let ln_magnitude = ln.unsigned_abs();
-    let low = (ln_magnitude & u128::from(u64::MAX)) * factor;
-    let high = (ln_magnitude >> 64) * factor + (low >> 64);
-    let limit = u128::from(ARGUMENT_LIMIT) << (ANGLE_BITS - 64 + frac);
-    if high >= limit {
-        return None;
-    }
-    let magnitude = high << (64 - frac) | u128::from(low as u64 >> frac);
-    let magnitude = magnitude as i128;
-    Some(if (a < 0) != (ln < 0) { -magnitude } else { magnitude })
+#[inline(always)]
+pub(super) fn exponent_product<S: WideOps>(s: &S, a: S::Word, ln: S::Word, frac: u32) -> (S::Word, S::Flag) {
+    let (factor, ln_magnitude, low_limb) = (s.magnitude(a), s.magnitude(ln), s.word(LOW));
+    let low = s.mul(s.and(ln_magnitude, low_limb), factor);
+    let high = s.add(s.mul(s.shr(ln_magnitude, 64), factor), s.shr(low, 64));
+    let limit = s.word(u128::from(ARGUMENT_LIMIT) << (ANGLE_BITS - 64 + frac));
+    let magnitude = s.or(s.shl(high, 64 - frac), s.shr(s.and(low, low_limb), frac));
+    let is_negative = s.differ(s.is_negative(a), s.is_negative(ln));
+    (s.negated_where(is_negative, magnitude), s.lt(high, limit))
 }
 
 /// e^w and e^-w at once: `e^w = up * 2^power` and `e^-w = down * 2^-power`, where `up` and
 /// `down` are units between 0.7 and 1.42, a relative 2^-91 exact.
-pub(super) struct Exponential {
-    pub(super) up: u128,
-    pub(super) down: u128,
-    pub(super) power: i32,
+pub(super) struct Exponential<W> {
+    pub(super) up: W,
+    pub(super) down: W,
+    pub(super) power: W,
 }
 
-impl Exponential {
+impl<W: Copy> Exponential<W> {
     /// The exponential of w, which has the fraction bits of an angle and a magnitude below 64.
-    #[inline]
-    pub(super) fn of(w: i128) -> Self {
+    #[inline(always)]
+    pub(super) fn of<S: WideOps<Word = W>>(s: &S, w: W) -> Self {
         // The first terms left out are below 2^-91 for |r| < 0.347.
         const EVEN: [u128; 10] = inverse_factorials(0);
         const ODD: [u128; 10] = inverse_factorials(1);
-        let power = nearest_power(w);
-        let rest = w - power * LN_2;
-        let r = rest.unsigned_abs() << (128 - ANGLE_BITS);
-        let square = mul_high(r, r);
-        let cosh = series_plus(square, &EVEN);
-        let sinh = mul_high(r, series_plus(square, &ODD));
-        let (up, down) = if rest < 0 { (cosh - sinh, cosh + sinh) } else { (cosh + sinh, cosh - sinh) };
-        let power = power as i32;
-        Self { up, down, power }
+        let power = nearest_power(s, w);
+        let rest = s.sub(w, s.mul(power, s.word(LN_2)));
+        let r = s.shl(s.magnitude(rest), 128 - ANGLE_BITS);
+        let square = s.mul_high(r, r);
+        let cosh = series_plus(s, square, &EVEN);
+        let sinh = s.mul_high(r, series_plus(s, square, &ODD));
+        let sinh = s.negated_where(s.is_negative(rest), sinh);
+        Self { up: s.add(cosh, sinh), down: s.sub(cosh, sinh), power }
     }
 
     /// e^w.
-    #[inline]
-    pub(super) fn growing(&self) -> Scaled {
-        Scaled::new(self.up, self.power - UNIT_BITS as i32)
+    #[inline(always)]
+    pub(super) fn growing<S: WideOps<Word = W>>(&self, s: &S) -> Scaled<W> {
+        Scaled::new(s, self.up, s.sub(self.power, s.word(UNIT_BITS.into())))
     }
 }
 
 /// The integer nearest to w / ln 2; the upper half of w is enough for that.
-#[inline]
-fn nearest_power(w: i128) -> i128 {
+#[inline(always)]
+fn nearest_power<S: WideOps>(s: &S, w: S::Word) -> S::Word {
     const POINT: u32 = ANGLE_BITS - 64 + 62;
-    let quotient = (w >> 64) * i128::from(LOG2_E);
-    (quotient + (1 << (POINT - 1))) >> POINT
+    let quotient = s.mul(s.sar(w, 64), s.word(LOG2_E));
+    s.sar(s.add(quotient, s.word(1 << (POINT - 1))), POINT)
 }
 
 /// ln(x 2^-frac) for x > 0, with the fraction bits of an angle and an error below 2^-116.
-#[inline]
-pub(super) fn wide_log(x: u64, frac: u32) -> i128 {
+#[inline(always)]
+pub(super) fn wide_log<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
     // The first term left out is below 2^-122 for s <= 1/127.
     const ODD: [u128; 8] = inverse_odds();
     const TOP: u32 = u64::BITS - 1;
-    let zeros = x.leading_zeros();
-    let mantissa = u128::from(x << zeros);
-    let exponent = i128::from(TOP) - i128::from(zeros) - i128::from(frac);
+    let zeros = s.sub(s.zeros(x), s.word(64));
+    let mantissa = s.shl_by(x, zeros);
+    let exponent = s.sub(s.word((TOP - frac).into()), zeros);
     // The multiple of 1/32 in [1, 2] next to the mantissa.
     let step_bits = TOP - STEPS.ilog2();
-    let steps = (mantissa + (1 << (step_bits - 1))) >> step_bits;
-    let center = steps << step_bits;
-    let s = fraction(mantissa.abs_diff(center), mantissa + center);
-    let atanh = mul_high(s, series_plus(mul_high(s, s), &ODD));
+    let steps = s.shr(s.add(mantissa, s.word(1 << (step_bits - 1))), step_bits);
+    let center = s.shl(steps, step_bits);
+    let quotient = s.fraction(s.abs_diff(mantissa, center), s.add(mantissa, center));
+    let atanh = s.mul_high(quotient, series_plus(s, s.mul_high(quotient, quotient), &ODD));
     // The factor 2 of the formula is one bit less of the shift.
-    let rest = (atanh >> (UNIT_BITS - ANGLE_BITS - 1)) as i128;
-    let rest = if mantissa < center { -rest } else { rest };
+    let rest = s.shr(atanh, UNIT_BITS - ANGLE_BITS - 1);
+    let rest = s.negated_where(s.lt(mantissa, center), rest);
     // steps is in 32..=64, and so the index in 0..=32.
-    exponent * LN_2 + LN_TABLE[(steps - STEPS) as usize] + rest
+    let of_center = s.lookup(&LN_TABLE, s.sub(steps, s.word(STEPS)));
+    s.add(s.add(s.mul(exponent, s.word(LN_2)), of_center), rest)
 }

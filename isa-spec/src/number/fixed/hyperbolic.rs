@@ -3,77 +3,95 @@
 //! that it comes in pairs.
 
 use super::exp_log::{Exponential, exponent};
-use super::wide::{ANGLE_BITS, ONE, Scaled, UNIT_BITS, fraction, round_shift, signed_small};
-use crate::fault::{Eval, Fault};
+use super::ops::{FixedOutcome, WideOps};
+use super::wide::{ANGLE_BITS, ONE, Scaled, UNIT_BITS, round_by};
+use crate::fault::Fault;
 
 /// From this magnitude on, tanh is within 2^-91 of 1 or -1.
-const TANH_LIMIT: i128 = 32 << ANGLE_BITS;
+const TANH_LIMIT: u128 = 32 << ANGLE_BITS;
 
 /// (e^x - e^-x) / 2. Less than 0.51 ulp off; Overflow if the result does not fit. Exactly odd.
 ///
 /// Method: the reduction of the exponential. Its series is split into the even and the odd
 /// part, whose difference is e^-x at no cost.
-pub fn sinh(x: i64, frac: u32) -> Eval<i64> {
-    let w = exponent(x, frac).ok_or(Fault::Overflow)?;
-    let pair = Pair::of(w.abs());
-    Scaled::new(pair.half_difference, pair.exponent).to_fixed(frac, x < 0)
+#[inline(always)]
+pub fn sinh<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    let is_negative = s.is_negative(x);
+    of_pair(s, x, frac, |pair| {
+        Scaled::new(s, pair.half_difference, pair.exponent).to_fixed(s, frac, is_negative)
+    })
 }
 
 /// (e^x + e^-x) / 2. Less than 0.51 ulp off; Overflow if the result does not fit. Exactly even.
 ///
 /// Method: as [`sinh`].
-pub fn cosh(x: i64, frac: u32) -> Eval<i64> {
-    let w = exponent(x, frac).ok_or(Fault::Overflow)?;
-    let pair = Pair::of(w.abs());
-    Scaled::new(pair.half_sum, pair.exponent).to_fixed(frac, false)
+#[inline(always)]
+pub fn cosh<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    of_pair(s, x, frac, |pair| Scaled::new(s, pair.half_sum, pair.exponent).to_fixed(s, frac, s.never()))
+}
+
+/// What comes of the pair of an argument; Overflow beyond the limit.
+#[inline(always)]
+fn of_pair<S: WideOps>(
+    s: &S,
+    x: S::Word,
+    frac: u32,
+    of: impl FnOnce(HyperbolicPair<S::Word>) -> FixedOutcome<S::Word>,
+) -> FixedOutcome<S::Word> {
+    let (w, fits) = exponent(s, x, frac);
+    let beyond = || [s.word(0), s.fault_where(s.not(fits), Fault::Overflow)];
+    s.pick(fits, || of(HyperbolicPair::of(s, s.magnitude(w))), beyond)
 }
 
 /// sinh x / cosh x. Less than 0.51 ulp off; never fails. Exactly odd.
 ///
 /// Method: as [`sinh`]; the common scale cancels.
-pub fn tanh(x: i64, frac: u32) -> i64 {
-    let magnitude = match exponent(x, frac).map(i128::abs) {
-        Some(w) if w < TANH_LIMIT => {
-            let pair = Pair::of(w);
-            round_shift(fraction(pair.half_difference, pair.half_sum), 128 - frac)
-        }
-        _ => 1 << frac,
+#[inline(always)]
+pub fn tanh<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
+    let (w, fits) = exponent(s, x, frac);
+    let w = s.magnitude(w);
+    let quotient = || {
+        let pair = HyperbolicPair::of(s, w);
+        [round_by(s, s.fraction(pair.half_difference, pair.half_sum), 128 - frac)]
     };
-    signed_small(magnitude, x < 0)
+    let is_near = s.both(fits, s.lt(w, s.word(TANH_LIMIT)));
+    let [magnitude] = s.pick(is_near, quotient, || [s.word(1 << frac)]);
+    s.negated_where(s.is_negative(x), magnitude)
 }
 
 /// 1 / (1 + e^-x). Less than 0.51 ulp off; never fails. That of -x is exactly 1 less that of x.
 ///
 /// Method: e^-|x| / (1 + e^-|x|), which is at most a half.
-pub fn sigmoid(x: i64, frac: u32) -> i64 {
-    let least = exponent(x, frac).map_or(0, |w| {
-        let exponential = Exponential::of(-w.abs());
-        let half = exponential.up.checked_shr(exponential.power.unsigned_abs()).unwrap_or(0) / 2;
-        round_shift(fraction(half, ONE / 2 + half), 128 - frac)
-    });
-    let least = signed_small(least, false);
-    if x < 0 { least } else { (1 << frac) - least }
+#[inline(always)]
+pub fn sigmoid<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
+    let (w, fits) = exponent(s, x, frac);
+    let least = || {
+        let exponential = Exponential::of(s, s.neg(s.magnitude(w)));
+        let half = s.shr(s.shr_any(exponential.up, s.magnitude(exponential.power)), 1);
+        [round_by(s, s.fraction(half, s.add(s.word(ONE / 2), half)), 128 - frac)]
+    };
+    let [least] = s.pick(fits, least, || [s.word(0)]);
+    s.select(s.is_negative(x), least, s.sub(s.word(1 << frac), least))
 }
 
 /// sinh w and cosh w, both times `2^-exponent`.
-struct Pair {
-    half_difference: u128,
-    half_sum: u128,
-    exponent: i32,
+struct HyperbolicPair<W> {
+    half_difference: W,
+    half_sum: W,
+    exponent: W,
 }
 
-impl Pair {
+impl<W: Copy> HyperbolicPair<W> {
     /// The pair for 0 <= w < 64, which has the fraction bits of an angle.
-    #[inline]
-    fn of(w: i128) -> Self {
-        let exponential = Exponential::of(w);
+    #[inline(always)]
+    fn of<S: WideOps<Word = W>>(s: &S, w: W) -> Self {
+        let exponential = Exponential::of(s, w);
         // e^-w on the scale of e^w.
-        let shift = 2 * exponential.power.unsigned_abs();
-        let down = exponential.down.checked_shr(shift).unwrap_or(0);
+        let down = s.shr_any(exponential.down, s.shl(exponential.power, 1));
         Self {
-            half_difference: (exponential.up - down) / 2,
-            half_sum: exponential.up / 2 + down / 2,
-            exponent: exponential.power - UNIT_BITS as i32,
+            half_difference: s.shr(s.sub(exponential.up, down), 1),
+            half_sum: s.add(s.shr(exponential.up, 1), s.shr(down, 1)),
+            exponent: s.sub(exponential.power, s.word(UNIT_BITS.into())),
         }
     }
 }

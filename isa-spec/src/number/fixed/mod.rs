@@ -11,30 +11,34 @@
 //!   wraps, saturates or panics, for any `i64`;
 //! - functions which cannot fail return a plain `i64`.
 //!
+//! The elementary functions are written once, over a trait of few operations on words of 128 bits ([`WideOps`]), which an engine lends
+//! them: the machine's own words (`machine.rs`), or the text of a program in another language. They branch by
+//! [`WideOps::pick`] and [`WideOps::select`] alone, and give the number of a fault beside a number that may not be there.
+//!
 //! These functions refuse to know which number system a program chose, what an operand is, and
 //! how a result is undone. Only [`rot`] and [`irot`] are each other's exact inverse.
 
-mod arc;
+pub mod arc;
 mod arithmetic;
 mod constants;
 mod convert;
-mod exp_log;
-mod hyperbolic;
-mod power;
-mod rotation;
-mod special;
-mod trig;
-mod wide;
+pub mod exp_log;
+pub mod hyperbolic;
+mod machine;
+pub mod ops;
+pub mod power;
+pub mod rotation;
+pub mod special;
+pub mod trig;
+pub mod wide;
 
-pub use arc::{acos, asin, atan, atan2};
 pub use arithmetic::{div, hypot, mul, sqrt};
 pub use convert::{floor, from_f64, from_int, round, to_f64, to_int, trunc};
-pub use exp_log::{exp, exp_m1, ln_1p, log};
-pub use hyperbolic::{cosh, sigmoid, sinh, tanh};
-pub use power::{cbrt, pow, powi};
-pub use rotation::{irot, rot};
-pub use special::{digamma, erf, erf_slope, log_gamma};
-pub use trig::{cos, sin, tan};
+pub use machine::{
+    acos, asin, atan, atan2, cbrt, cos, cosh, digamma, erf, erf_slope, exp, exp_m1, irot, ln_1p, log,
+    log_gamma, pow, powi, rot, sigmoid, sin, sinh, tan, tanh,
+};
+pub use ops::WideOps;
 
 /// The fewest fraction bits: beyond, the integer part has more bits than the reduction of
 /// angles is proven for.

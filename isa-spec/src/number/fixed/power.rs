@@ -3,13 +3,14 @@
 //! Two methods meet here, and the exponent alone decides: a whole exponent is always done by
 //! repeated squaring, so `pow(a, n)` and `powi(a, n)` never disagree.
 
-use super::exp_log::{Exponential, exponent_product, wide_log};
+use super::exp_log::{exponent_product, growing, wide_log};
+use super::ops::{FixedOutcome, WideOps};
 use super::wide::Scaled;
-use crate::fault::{Eval, Fault};
+use crate::fault::Fault;
 
 /// Repeated squaring stops at a value beyond 2^200 or below 2^-200. Every further step leads
 /// further away, and the range of fixed point has been left for long.
-const MAGNITUDE_LIMIT: u32 = 200;
+const MAGNITUDE_LIMIT: u128 = 200;
 
 /// a^b. Less than 0.63 ulp off.
 ///
@@ -18,16 +19,21 @@ const MAGNITUDE_LIMIT: u32 = 200;
 ///
 /// Method: the logarithm has enough bits for the largest b: its error is below 2^-116, and
 /// |b| < 2^47 where the most integer bits are in use.
-pub fn pow(a: i64, b: i64, frac: u32) -> Eval<i64> {
-    if b % (1 << frac) == 0 {
-        return powi(a, b >> frac, frac);
-    }
-    match a {
-        0 if b < 0 => Err(Fault::DivisionByZero),
-        0 => Ok(0),
-        ..0 => Err(Fault::Domain),
-        _ => positive_power(a.unsigned_abs(), b, frac),
-    }
+#[inline(always)]
+pub fn pow<S: WideOps>(s: &S, a: S::Word, b: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    let is_whole = s.not(s.has(b, (1 << frac) - 1));
+    let of_real = || {
+        let (a_is_zero, a_is_negative) = (s.is_zero(a), s.is_negative(a));
+        let is_special = s.either(a_is_zero, a_is_negative);
+        let is_pole = s.both(a_is_zero, s.is_negative(b));
+        let fault = s.select(
+            is_pole,
+            s.fault_where(is_pole, Fault::DivisionByZero),
+            s.fault_where(a_is_negative, Fault::Domain),
+        );
+        s.pick(is_special, || [s.word(0), fault], || positive_power(s, a, b, frac))
+    };
+    s.pick(is_whole, || powi(s, a, s.sar(b, frac), frac), of_real)
 }
 
 /// a^n for an integer n. Less than 0.63 ulp off.
@@ -38,56 +44,71 @@ pub fn pow(a: i64, b: i64, frac: u32) -> Eval<i64> {
 /// Method: left-to-right binary exponentiation with mantissas of 128 bits (Knuth, TAOCP volume
 /// 2, 4.6.3). A power in range has |n| < 2^58.4 or is far below 1, so that the relative errors
 /// of the products, each below 2^-124 and most of them far smaller, add up to less than 0.13 ulp.
-pub fn powi(a: i64, n: i64, frac: u32) -> Eval<i64> {
-    if a == 0 && n < 0 {
-        return Err(Fault::DivisionByZero);
-    }
-    if n == 0 {
-        return Ok(1 << frac);
-    }
-    if a == 0 {
-        return Ok(0);
-    }
-    let base = Scaled::new(a.unsigned_abs().into(), -(frac as i32));
-    let power = repeated_product(base, n.unsigned_abs());
-    let power = if n < 0 { power.reciprocal() } else { power };
-    power.to_fixed(frac, a < 0 && n % 2 != 0)
+#[inline(always)]
+pub fn powi<S: WideOps>(s: &S, a: S::Word, n: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    let (a_is_zero, n_is_zero, n_is_negative) = (s.is_zero(a), s.is_zero(n), s.is_negative(n));
+    let is_pole = s.both(a_is_zero, n_is_negative);
+    let of_either = || {
+        let value = s.select(n_is_zero, s.word(1 << frac), s.word(0));
+        [value, s.fault_where(is_pole, Fault::DivisionByZero)]
+    };
+    let of_both = || {
+        let base = Scaled::at(s, s.magnitude(a), -(frac as i32));
+        let power = repeated_product(s, base, s.magnitude(n));
+        let inverse = || {
+            let inverse = power.reciprocal(s);
+            [inverse.mantissa, inverse.exponent]
+        };
+        let [mantissa, exponent] = s.pick(n_is_negative, inverse, || [power.mantissa, power.exponent]);
+        let is_negative = s.both(s.is_negative(a), s.has(n, 1));
+        Scaled { mantissa, exponent }.to_fixed(s, frac, is_negative)
+    };
+    s.pick(s.either(a_is_zero, n_is_zero), of_either, of_both)
 }
 
 /// The cubic root. Less than 0.51 ulp off; exactly odd.
 ///
 /// Method: e^(ln x / 3).
-pub fn cbrt(x: i64, frac: u32) -> Eval<i64> {
-    match x {
-        0 => Ok(0),
-        _ => {
-            let third = wide_log(x.unsigned_abs(), frac) / 3;
-            Exponential::of(third).growing().to_fixed(frac, x < 0)
-        }
-    }
+#[inline(always)]
+pub fn cbrt<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    let is_negative = s.is_negative(x);
+    let of_some = || {
+        let ln = wide_log(s, s.magnitude(x), frac);
+        let third = s.negated_where(s.is_negative(ln), s.div(s.magnitude(ln), s.word(3)));
+        let [root, fault] = growing(s, third, frac);
+        [s.negated_where(is_negative, root), fault]
+    };
+    s.pick(s.is_zero(x), || [s.word(0), s.word(0)], of_some)
 }
 
 /// base^n for n > 0, or some power of it beyond the magnitude limit on the same side.
-fn repeated_product(base: Scaled, n: u64) -> Scaled {
-    let mut power = base;
-    for bit in (0..n.ilog2()).rev() {
-        power = power.times(power);
-        if n >> bit & 1 == 1 {
-            power = power.times(base);
-        }
-        if power.magnitude().unsigned_abs() > MAGNITUDE_LIMIT {
-            break;
-        }
-    }
-    power
+#[inline(always)]
+fn repeated_product<S: WideOps>(s: &S, base: Scaled<S::Word>, n: S::Word) -> Scaled<S::Word> {
+    let of = |[mantissa, exponent, _]: [S::Word; 3]| Scaled { mantissa, exponent };
+    let goes_on = |state: [S::Word; 3]| {
+        let logarithm = s.magnitude(of(state).logarithm(s));
+        s.both(s.not(s.is_zero(state[2])), s.not(s.lt(s.word(MAGNITUDE_LIMIT), logarithm)))
+    };
+    let step = |state: [S::Word; 3]| {
+        let bit = s.sub(state[2], s.word(1));
+        let square = of(state).times(s, of(state));
+        let product = || {
+            let product = square.times(s, base);
+            [product.mantissa, product.exponent]
+        };
+        let is_set = s.has(s.shr_by(n, bit), 1);
+        let [mantissa, exponent] = s.pick(is_set, product, || [square.mantissa, square.exponent]);
+        [mantissa, exponent, bit]
+    };
+    let bits = s.sub(s.word(127), s.zeros(n));
+    of(s.repeat([base.mantissa, base.exponent, bits], goes_on, step))
 }
 
 /// e^(b ln a) for a > 0.
-fn positive_power(a: u64, b: i64, frac: u32) -> Eval<i64> {
-    let ln = wide_log(a, frac);
-    match exponent_product(b, ln, frac) {
-        Some(w) => Exponential::of(w).growing().to_fixed(frac, false),
-        None if (ln < 0) != (b < 0) => Ok(0),
-        None => Err(Fault::Overflow),
-    }
+#[inline(always)]
+fn positive_power<S: WideOps>(s: &S, a: S::Word, b: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    let ln = wide_log(s, a, frac);
+    let (w, fits) = exponent_product(s, b, ln, frac);
+    let is_small = s.differ(s.is_negative(ln), s.is_negative(b));
+    s.pick(fits, || growing(s, w, frac), || [s.word(0), s.fault_where(s.not(is_small), Fault::Overflow)])
 }

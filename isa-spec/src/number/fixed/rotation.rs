@@ -16,87 +16,80 @@
 //! hence undoing a rotation that succeeded never traps. This module knows neither what the
 //! coordinates stand for nor which operands hold them.
 
+use super::ops::WideOps;
 use super::trig::Reduced;
-use super::wide::{ONE, UNIT_BITS, fraction, round_product, round_shift, signed_small};
-use crate::fault::{Eval, Fault};
+use super::wide::{ONE, UNIT_BITS, round_by, round_product};
+use crate::fault::Fault;
 
 /// The fraction bits of the shears' factors, which all lie in (-0.71, 0.71).
 const FACTOR_BITS: u32 = 63;
 
-/// The vector (x, y) turned by theta, (x cos - y sin, x sin + y cos): less than 3 ulp off in
+/// The vector (x, y) turned by theta, (x cos - y sin, x sin + y cos), and its fault: less than 3 ulp off in
 /// each coordinate. Overflow if the result or an intermediate value does not fit.
 /// [`irot`] undoes it exactly.
-pub fn rot(x: i64, y: i64, theta: i64, frac: u32) -> Eval<(i64, i64)> {
-    let turn = Reduced::of(theta, frac);
-    let shears = Shears::of(&turn);
-    let (x, y) = quarter_turns(x, y, turn.quadrant)?;
-    let x = minus(x, shears.half_tangent(y))?;
-    let y = plus(y, shears.sine(x))?;
-    let x = minus(x, shears.half_tangent(y))?;
-    Ok((x, y))
+#[inline(always)]
+pub fn rot<S: WideOps>(s: &S, x: S::Word, y: S::Word, theta: S::Word, frac: u32) -> [S::Word; 3] {
+    let turn = Reduced::of(s, theta, frac);
+    let shears = Shears::of(s, &turn);
+    let (x, y) = quarter_turns(s, x, y, turn.quadrant);
+    let first = s.sub(x, scaled(s, shears.half_tangent, y));
+    let second = s.add(y, scaled(s, shears.sine, first));
+    let third = s.sub(first, scaled(s, shears.half_tangent, second));
+    [third, second, fault(s, [x, y, first, second, third])]
 }
 
-/// The vector (x, y) turned back by theta: less than 3 ulp off in each coordinate. Overflow if
+/// The vector (x, y) turned back by theta, and its fault: less than 3 ulp off in each coordinate. Overflow if
 /// the result or an intermediate value does not fit. [`rot`] undoes it exactly.
-pub fn irot(x: i64, y: i64, theta: i64, frac: u32) -> Eval<(i64, i64)> {
-    let turn = Reduced::of(theta, frac);
-    let shears = Shears::of(&turn);
-    let x = plus(x, shears.half_tangent(y))?;
-    let y = minus(y, shears.sine(x))?;
-    let x = plus(x, shears.half_tangent(y))?;
-    quarter_turns(x, y, 4 - turn.quadrant)
+#[inline(always)]
+pub fn irot<S: WideOps>(s: &S, x: S::Word, y: S::Word, theta: S::Word, frac: u32) -> [S::Word; 3] {
+    let turn = Reduced::of(s, theta, frac);
+    let shears = Shears::of(s, &turn);
+    let first = s.add(x, scaled(s, shears.half_tangent, y));
+    let second = s.sub(y, scaled(s, shears.sine, first));
+    let third = s.add(first, scaled(s, shears.half_tangent, second));
+    let (x, y) = quarter_turns(s, third, second, s.sub(s.word(4), turn.quadrant));
+    [x, y, fault(s, [first, second, third, x, y])]
+}
+
+/// Overflow where one of some values is no number of 64 bits: those made of it are anything.
+#[inline(always)]
+fn fault<S: WideOps>(s: &S, values: [S::Word; 5]) -> S::Word {
+    let fits = |value| s.eq(s.sar(s.shl(value, 64), 64), value);
+    let [first, others @ ..] = values.map(fits);
+    let all = others.into_iter().fold(first, |all, fits| s.both(all, fits));
+    s.fault_where(s.not(all), Fault::Overflow)
 }
 
 /// What three shears multiply with that make a rotation.
-struct Shears {
-    half_tangent: i64,
-    sine: i64,
+struct Shears<W> {
+    half_tangent: W,
+    sine: W,
 }
 
-impl Shears {
-    fn of(turn: &Reduced) -> Self {
-        let (sine, cosine) = (turn.sine(), turn.cosine());
+impl<W: Copy> Shears<W> {
+    #[inline(always)]
+    fn of<S: WideOps<Word = W>>(s: &S, turn: &Reduced<W, S::Flag>) -> Self {
+        let (sine, cosine) = (turn.sine(s), turn.cosine(s));
         // tan(r/2) = sin r / (1 + cos r), both halved to fit.
-        let half_tangent = fraction(sine / 2, ONE / 2 + cosine / 2);
-        Self {
-            half_tangent: factor(half_tangent, u128::BITS, turn.negative),
-            sine: factor(sine, UNIT_BITS, turn.negative),
-        }
+        let half_tangent = s.fraction(s.shr(sine, 1), s.add(s.word(ONE / 2), s.shr(cosine, 1)));
+        // Magnitudes below 0.71, with their sign.
+        let factor = |magnitude, fraction_bits| {
+            s.negated_where(turn.is_negative, round_by(s, magnitude, fraction_bits - FACTOR_BITS))
+        };
+        Self { half_tangent: factor(half_tangent, u128::BITS), sine: factor(sine, UNIT_BITS) }
     }
-
-    fn half_tangent(&self, v: i64) -> i64 {
-        scaled(self.half_tangent, v)
-    }
-
-    fn sine(&self, v: i64) -> i64 {
-        scaled(self.sine, v)
-    }
-}
-
-/// A magnitude below 0.71, with its sign, as a factor.
-fn factor(magnitude: u128, fraction_bits: u32, negative: bool) -> i64 {
-    signed_small(round_shift(magnitude, fraction_bits - FACTOR_BITS), negative)
 }
 
 /// factor * v, to nearest. It fits because the factor's magnitude is below 1.
-fn scaled(factor: i64, v: i64) -> i64 {
-    round_product(i128::from(factor) * i128::from(v), FACTOR_BITS) as i64
+#[inline(always)]
+fn scaled<S: WideOps>(s: &S, factor: S::Word, v: S::Word) -> S::Word {
+    round_product(s, s.mul(factor, v), FACTOR_BITS)
 }
 
 /// The vector turned by right angles.
-fn quarter_turns(x: i64, y: i64, count: u32) -> Eval<(i64, i64)> {
-    Ok(match count & 3 {
-        0 => (x, y),
-        1 => (minus(0, y)?, x),
-        2 => (minus(0, x)?, minus(0, y)?),
-        _ => (y, minus(0, x)?),
-    })
-}
-
-fn plus(a: i64, b: i64) -> Eval<i64> {
-    a.checked_add(b).ok_or(Fault::Overflow)
-}
-
-fn minus(a: i64, b: i64) -> Eval<i64> {
-    a.checked_sub(b).ok_or(Fault::Overflow)
+#[inline(always)]
+fn quarter_turns<S: WideOps>(s: &S, x: S::Word, y: S::Word, count: S::Word) -> (S::Word, S::Word) {
+    let (is_odd, is_half) = (s.has(count, 1), s.has(count, 2));
+    let (first, second) = (s.select(is_odd, s.neg(y), x), s.select(is_odd, x, y));
+    (s.negated_where(is_half, first), s.negated_where(is_half, second))
 }

@@ -2,39 +2,46 @@
 //! This module knows angles in radians only.
 
 use super::constants::{PI_126, TWO_OVER_PI, inverse_factorials};
-use super::wide::{Scaled, UNIT_BITS, mul_high, round_shift, series_minus, signed_small};
-use crate::fault::{Eval, Fault};
+use super::ops::{FixedOutcome, WideOps};
+use super::wide::{LOW, Scaled, UNIT_BITS, round_by, series_minus};
+use crate::fault::Fault;
 
 /// sin x. Less than 0.51 ulp off for every x; never fails. Exactly odd.
 ///
 /// Method: take out the quarter turns with a long 2/pi (Payne and Hanek), then the Taylor series
 /// of sine or cosine.
-pub fn sin(x: i64, frac: u32) -> i64 {
-    let reduced = Reduced::of(x, frac);
-    reduced.wave(reduced.quadrant, frac)
+#[inline(always)]
+pub fn sin<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
+    let reduced = Reduced::of(s, x, frac);
+    reduced.wave(s, reduced.quadrant, frac)
 }
 
 /// cos x. Less than 0.51 ulp off for every x; never fails. Exactly even.
 ///
 /// Method: sin(x + pi/2), where the quarter turn is added after the reduction.
-pub fn cos(x: i64, frac: u32) -> i64 {
-    let reduced = Reduced::of(x, frac);
-    reduced.wave(reduced.quadrant + 1, frac)
+#[inline(always)]
+pub fn cos<S: WideOps>(s: &S, x: S::Word, frac: u32) -> S::Word {
+    let reduced = Reduced::of(s, x, frac);
+    reduced.wave(s, s.add(reduced.quadrant, s.word(1)), frac)
 }
 
 /// tan x. Less than 0.51 ulp off for every x; Overflow near a pole. Exactly odd.
 ///
 /// Method: take out the quarter turns, then the quotient of the Taylor series of sine and cosine.
-pub fn tan(x: i64, frac: u32) -> Eval<i64> {
-    let reduced = Reduced::of(x, frac);
-    let (sine, cosine) = (reduced.sine(), reduced.cosine());
-    let cotangent = reduced.quadrant & 1 == 1;
-    let (n, d) = if cotangent { (cosine, sine) } else { (sine, cosine) };
+#[inline(always)]
+pub fn tan<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
+    let reduced = Reduced::of(s, x, frac);
+    let (sine, cosine) = (reduced.sine(s), reduced.cosine(s));
+    let is_cotangent = s.has(reduced.quadrant, 1);
+    let (n, d) = (s.select(is_cotangent, cosine, sine), s.select(is_cotangent, sine, cosine));
     // pi is irrational, so no number lies on a pole; but r is rounded.
-    if d == 0 {
-        return Err(Fault::Overflow);
-    }
-    Scaled::ratio(n, d).to_fixed(frac, reduced.negative != cotangent)
+    let is_pole = s.is_zero(d);
+    let is_negative = s.differ(reduced.is_negative, is_cotangent);
+    s.pick(
+        is_pole,
+        || [s.word(0), s.fault_where(is_pole, Fault::Overflow)],
+        || Scaled::ratio(s, n, d).to_fixed(s, frac, is_negative),
+    )
 }
 
 /// An angle without its quarter turns: x = quadrant pi/2 + r, where r lies in [-pi/4, pi/4].
@@ -42,62 +49,66 @@ pub fn tan(x: i64, frac: u32) -> Eval<i64> {
 /// Method: multiply by 2/pi with enough bits to leave 128 fraction bits of the turns whatever
 /// the magnitude (Payne and Hanek, "Radian reduction for trigonometric functions", SIGNUM 18,
 /// 1983). 192 bits of 2/pi leave an error below 2^-145 turns for |x| <= 2^47.
-pub(super) struct Reduced {
+pub(super) struct Reduced<W, F> {
     /// The quarter turns, 0 to 3.
-    pub(super) quadrant: u32,
+    pub(super) quadrant: W,
     /// The sign of r.
-    pub(super) negative: bool,
+    pub(super) is_negative: F,
     /// The magnitude of r, as a fraction; its error is below 2^-124.
-    angle: u128,
+    angle: W,
 }
 
-impl Reduced {
-    pub(super) fn of(x: i64, frac: u32) -> Self {
-        let (quadrant, turns) = nearest_turn(x.unsigned_abs(), frac);
+impl<W: Copy, F: Copy> Reduced<W, F> {
+    #[inline(always)]
+    pub(super) fn of<S: WideOps<Word = W, Flag = F>>(s: &S, x: W, frac: u32) -> Self {
+        let x_is_negative = s.is_negative(x);
+        let (quadrant, turns) = nearest_turn(s, s.magnitude(x), frac);
         // turns / 2 * pi is turns * (pi / 2), here by a unit, and the shift makes it a fraction.
-        let angle = mul_high(turns.unsigned_abs(), PI_126) << 1;
+        let angle = s.shl(s.mul_high(s.magnitude(turns), s.word(PI_126)), 1);
         Self {
-            quadrant: if x < 0 { quadrant.wrapping_neg() } else { quadrant } & 3,
-            negative: (x < 0) != (turns < 0),
+            quadrant: s.and(s.negated_where(x_is_negative, quadrant), s.word(3)),
+            is_negative: s.differ(x_is_negative, s.is_negative(turns)),
             angle,
         }
     }
 
     /// |sin r| as a unit; the first term left out is below 2^-92.
-    pub(super) fn sine(&self) -> u128 {
+    #[inline(always)]
+    pub(super) fn sine<S: WideOps<Word = W, Flag = F>>(&self, s: &S) -> W {
         const ODD: [u128; 12] = inverse_factorials(1);
-        let square = mul_high(self.angle, self.angle);
-        mul_high(self.angle, series_minus(square, &ODD))
+        let square = s.mul_high(self.angle, self.angle);
+        s.mul_high(self.angle, series_minus(s, square, &ODD))
     }
 
     /// cos r as a unit; the first term left out is below 2^-87.
-    pub(super) fn cosine(&self) -> u128 {
+    #[inline(always)]
+    pub(super) fn cosine<S: WideOps<Word = W, Flag = F>>(&self, s: &S) -> W {
         const EVEN: [u128; 12] = inverse_factorials(0);
-        let square = mul_high(self.angle, self.angle);
-        series_minus(square, &EVEN)
+        series_minus(s, s.mul_high(self.angle, self.angle), &EVEN)
     }
 
     /// sin(quadrant pi/2 + r) in fixed point.
-    fn wave(&self, quadrant: u32, frac: u32) -> i64 {
-        let (magnitude, negative) =
-            if quadrant & 1 == 0 { (self.sine(), self.negative) } else { (self.cosine(), false) };
-        let second_half = quadrant & 2 != 0;
-        signed_small(round_shift(magnitude, UNIT_BITS - frac), negative != second_half)
+    #[inline(always)]
+    fn wave<S: WideOps<Word = W, Flag = F>>(&self, s: &S, quadrant: W, frac: u32) -> W {
+        let is_cosine = s.has(quadrant, 1);
+        let [magnitude] = s.pick(is_cosine, || [self.cosine(s)], || [self.sine(s)]);
+        let is_negative = s.both(s.not(is_cosine), self.is_negative);
+        let is_negative = s.differ(is_negative, s.has(quadrant, 2));
+        s.negated_where(is_negative, round_by(s, magnitude, UNIT_BITS - frac))
     }
 }
 
 /// x 2^-frac as quarter turns: the nearest integer (its lower bits), and the rest with 128
 /// fraction bits, in [-1/2, 1/2).
-#[inline]
-fn nearest_turn(x: u64, frac: u32) -> (u32, i128) {
-    let [high, middle, low] = TWO_OVER_PI.map(u128::from);
-    let x = u128::from(x);
+#[inline(always)]
+fn nearest_turn<S: WideOps>(s: &S, x: S::Word, frac: u32) -> (S::Word, S::Word) {
+    let [high, middle, low] = TWO_OVER_PI.map(|limb| s.mul(x, s.word(limb)));
     // The product has 192 + frac fraction bits; the lowest limb only carries.
-    let middle = x * middle + ((x * low) >> 64);
-    let upper = x * high + (middle >> 64);
-    let whole = (upper >> (64 + frac)) as u32;
+    let middle = s.add(middle, s.shr(low, 64));
+    let upper = s.add(high, s.shr(middle, 64));
+    let whole = s.shr(upper, 64 + frac);
     // The shift drops the whole turns.
-    let fraction = upper << (64 - frac) | u128::from(middle as u64 >> frac);
+    let fraction = s.or(s.shl(upper, 64 - frac), s.shr(s.and(middle, s.word(LOW)), frac));
     // Read as two's complement, fractions from 1/2 on are already 1 less.
-    (whole.wrapping_add((fraction >> 127) as u32), fraction as i128)
+    (s.add(whole, s.shr(fraction, 127)), fraction)
 }

@@ -9,7 +9,8 @@
 //! The product of a fraction with any format, taken by [`mul_high`], is again in that format.
 //! This module knows no function of analysis; it evaluates the series it is given.
 
-use crate::fault::{Eval, Fault};
+use super::ops::{FixedOutcome, WideOps};
+use crate::fault::Fault;
 
 /// 1 as a unit.
 pub(super) const ONE: u128 = 1 << UNIT_BITS;
@@ -21,169 +22,203 @@ pub(super) const UNIT_BITS: u32 = 127;
 pub(super) const ANGLE_BITS: u32 = 120;
 
 /// The lower limb of a 128-bit value.
-const LOW: u128 = u64::MAX as u128;
+pub(super) const LOW: u128 = u64::MAX as u128;
 
 /// The upper 128 bits of a product, at most 3 units too small: the lowest partial product and
 /// the carries out of the lower half are left out. Exact if `a` and `b` fit their upper limbs.
-#[inline]
-pub(super) fn mul_high(a: u128, b: u128) -> u128 {
-    let (a1, a0) = (a >> 64, a & LOW);
-    let (b1, b0) = (b >> 64, b & LOW);
-    a1 * b1 + ((a1 * b0) >> 64) + ((a0 * b1) >> 64)
+#[inline(always)]
+pub fn mul_high<S: WideOps + ?Sized>(s: &S, a: S::Word, b: S::Word) -> S::Word {
+    let limbs = |a| (s.shr(a, 64), s.and(a, s.word(LOW)));
+    let ((a1, a0), (b1, b0)) = (limbs(a), limbs(b));
+    let crossed = |a, b| s.shr(s.mul(a, b), 64);
+    s.add(s.add(s.mul(a1, b1), crossed(a1, b0)), crossed(a0, b1))
 }
 
-/// `value / 2^shift`, to nearest, ties to even. Any shift is allowed.
-#[inline]
-pub(super) fn round_shift(value: u128, shift: u32) -> u128 {
-    const HALF: u128 = 1 << 127;
-    match shift {
-        0 => value,
-        1..=127 => {
-            let floor = value >> shift;
-            let rest = value << (128 - shift);
-            let up = rest > HALF || (rest == HALF && floor & 1 == 1);
-            floor + u128::from(up)
-        }
-        128 => u128::from(value > HALF),
-        _ => 0,
-    }
+/// `value / 2^shift`, to nearest, ties to even. Any shift is allowed that isn't negative.
+#[inline(always)]
+pub fn round_shift<S: WideOps + ?Sized>(s: &S, value: S::Word, shift: S::Word) -> S::Word {
+    let within = rounded(s, value, s.and(shift, s.word(127)));
+    let (end, half) = (s.word(128), s.word(1 << 127));
+    let is_last = s.both(s.eq(shift, end), s.lt(half, value));
+    s.select(s.lt(shift, end), within, s.bit(is_last))
+}
+
+/// The same for a shift below 128.
+#[inline(always)]
+fn rounded<S: WideOps + ?Sized>(s: &S, value: S::Word, shift: S::Word) -> S::Word {
+    let floor = s.shr_by(value, shift);
+    let rest = s.shl(s.shl_by(value, s.sub(s.word(127), shift)), 1);
+    up_where_nearer(s, floor, rest)
+}
+
+/// The same for a shift that is known, from 1 to 127.
+#[inline(always)]
+pub(super) fn round_by<S: WideOps + ?Sized>(s: &S, value: S::Word, shift: u32) -> S::Word {
+    up_where_nearer(s, s.shr(value, shift), s.shl(value, 128 - shift))
+}
+
+/// A number, or 1 more, by the bits behind it.
+#[inline(always)]
+fn up_where_nearer<S: WideOps + ?Sized>(s: &S, floor: S::Word, rest: S::Word) -> S::Word {
+    let half = s.word(1 << 127);
+    let is_tie = s.both(s.eq(rest, half), s.has(floor, 1));
+    s.add(floor, s.bit(s.either(s.lt(half, rest), is_tie)))
 }
 
 /// `product / 2^shift` for 1 <= shift <= 126, to nearest, ties to even. The magnitude of the
 /// product is at most 2^126, as that of two `i64`.
-#[inline]
-pub(super) fn round_product(product: i128, shift: u32) -> i128 {
-    let below_half = (1 << (shift - 1)) - 1;
-    let odd = (product >> shift) & 1;
-    (product + below_half + odd) >> shift
+#[inline(always)]
+pub(super) fn round_product<S: WideOps + ?Sized>(s: &S, product: S::Word, shift: u32) -> S::Word {
+    let below_half = s.word((1 << (shift - 1)) - 1);
+    let odd = s.and(s.sar(product, shift), s.word(1));
+    s.sar(s.add(s.add(product, below_half), odd), shift)
 }
 
 /// A magnitude with its sign, if it fits.
-#[inline]
-pub(super) fn signed(magnitude: u128, negative: bool) -> Eval<i64> {
-    let magnitude = u64::try_from(magnitude).map_err(|_| Fault::Overflow)?;
-    let value =
-        if negative { 0_i64.checked_sub_unsigned(magnitude) } else { 0_i64.checked_add_unsigned(magnitude) };
-    value.ok_or(Fault::Overflow)
-}
-
-/// A magnitude with its sign, where the function's range says that it fits: below 2^63.
-#[inline]
-pub(super) fn signed_small(magnitude: u128, negative: bool) -> i64 {
-    let value = magnitude as i64;
-    if negative { -value } else { value }
+#[inline(always)]
+pub(super) fn signed<S: WideOps + ?Sized>(
+    s: &S,
+    magnitude: S::Word,
+    negative: S::Flag,
+) -> FixedOutcome<S::Word> {
+    let most = s.select(negative, s.word(1 << 63), s.word((1 << 63) - 1));
+    let fault = s.fault_where(s.lt(most, magnitude), Fault::Overflow);
+    [s.negated_where(negative, magnitude), fault]
 }
 
 /// c0 + c1 z + c2 z^2 + ..., of a fraction z and units c, by Horner's rule. The sum must stay
 /// below 2; the error is below 3 units in the last place over 1 - z.
-#[inline]
-pub(super) fn series_plus<const N: usize>(z: u128, coefficients: &[u128; N]) -> u128 {
-    coefficients.iter().rev().fold(0, |sum, c| c + mul_high(z, sum))
+#[inline(always)]
+pub(super) fn series_plus<S: WideOps + ?Sized>(s: &S, z: S::Word, coefficients: &[u128]) -> S::Word {
+    series(s, coefficients, |c, sum| s.add(c, s.mul_high(z, sum)))
 }
 
 /// c0 - c1 z + c2 z^2 - ..., of a fraction z and units c which do not grow. Every inner sum is
 /// then positive, and no sign is needed.
-#[inline]
-pub(super) fn series_minus<const N: usize>(z: u128, coefficients: &[u128; N]) -> u128 {
-    coefficients.iter().rev().fold(0, |sum, c| c - mul_high(z, sum))
+#[inline(always)]
+pub(super) fn series_minus<S: WideOps + ?Sized>(s: &S, z: S::Word, coefficients: &[u128]) -> S::Word {
+    series(s, coefficients, |c, sum| s.sub(c, s.mul_high(z, sum)))
+}
+
+#[inline(always)]
+fn series<S: WideOps + ?Sized>(
+    s: &S,
+    coefficients: &[u128],
+    with: impl Fn(S::Word, S::Word) -> S::Word,
+) -> S::Word {
+    let mut terms = coefficients.iter().rev();
+    let last = terms.next().copied().unwrap_or(0);
+    terms.fold(s.word(last), |sum, &c| with(s.word(c), sum))
 }
 
 /// n / d as a fraction, rounded down; n < d.
-#[inline]
-pub(super) fn fraction(n: u128, d: u128) -> u128 {
-    let shift = d.leading_zeros();
-    let (n, d) = (n << shift, d << shift);
-    let (high, rest) = quotient_limb(n, d);
-    let (low, _) = quotient_limb(rest, d);
-    high << 64 | low
+#[inline(always)]
+pub fn fraction<S: WideOps + ?Sized>(s: &S, n: S::Word, d: S::Word) -> S::Word {
+    let shift = s.zeros(d);
+    let (n, d) = (s.shl_by(n, shift), s.shl_by(d, shift));
+    let (high, rest) = quotient_limb(s, n, d);
+    let (low, _) = quotient_limb(s, rest, d);
+    s.or(s.shl(high, 64), low)
 }
 
 /// The next 64 bits of n / d, and the remainder; n < d and d has its top bit set. This is a
 /// step of the schoolbook division in base 2^64: Knuth, TAOCP volume 2, 4.3.1, algorithm D.
-#[inline]
-fn quotient_limb(n: u128, d: u128) -> (u128, u128) {
-    let (d1, d0) = (d >> 64, d & LOW);
-    let mut limb = n / d1;
-    let mut rest = n - limb * d1;
-    // The estimate is at most 2 too large; limb * d0 is looked at only when it cannot overflow.
-    while rest <= LOW && (limb > LOW || limb * d0 > rest << 64) {
-        limb -= 1;
-        rest += d1;
-    }
+#[inline(always)]
+fn quotient_limb<S: WideOps + ?Sized>(s: &S, n: S::Word, d: S::Word) -> (S::Word, S::Word) {
+    let (d1, d0, low) = (s.shr(d, 64), s.and(d, s.word(LOW)), s.word(LOW));
+    let limb = s.div(n, d1);
+    let rest = s.sub(n, s.mul(limb, d1));
+    // The estimate is at most 2 too large; the product with d0 counts only where it cannot overflow.
+    let is_large = |[limb, rest]: [S::Word; 2]| {
+        let exceeds = s.lt(s.shl(rest, 64), s.mul(limb, d0));
+        s.both(s.not(s.lt(low, rest)), s.either(s.lt(low, limb), exceeds))
+    };
+    let [limb, rest] =
+        s.repeat([limb, rest], is_large, |[limb, rest]| [s.sub(limb, s.word(1)), s.add(rest, d1)]);
     // The true remainder is below d, so the bits which are lost on both sides agree.
-    (limb, (rest << 64).wrapping_sub(limb.wrapping_mul(d0)))
+    (limb, s.sub(s.shl(rest, 64), s.mul(limb, d0)))
 }
 
 /// A real number >= 0 of any magnitude: `mantissa * 2^exponent`. The mantissa is 0 or has its
 /// top bit set.
 #[derive(Clone, Copy)]
-pub(super) struct Scaled {
-    mantissa: u128,
-    exponent: i32,
+pub(super) struct Scaled<W> {
+    pub mantissa: W,
+    pub exponent: W,
 }
 
-impl Scaled {
+impl<W: Copy> Scaled<W> {
     /// `mantissa * 2^exponent`, for any mantissa.
-    #[inline]
-    pub(super) fn new(mantissa: u128, exponent: i32) -> Self {
-        let shift = mantissa.leading_zeros();
-        match mantissa.checked_shl(shift) {
-            Some(mantissa) => Self { mantissa, exponent: exponent - shift as i32 },
-            None => Self { mantissa: 0, exponent: 0 },
-        }
+    #[inline(always)]
+    pub fn new<S: WideOps<Word = W> + ?Sized>(s: &S, mantissa: W, exponent: W) -> Self {
+        let (is_zero, zero) = (s.is_zero(mantissa), s.word(0));
+        let shift = s.select(is_zero, zero, s.zeros(mantissa));
+        let exponent = s.select(is_zero, zero, s.sub(exponent, shift));
+        Self { mantissa: s.shl_by(mantissa, shift), exponent }
+    }
+
+    /// The same with an exponent that is known.
+    #[inline(always)]
+    pub fn at<S: WideOps<Word = W> + ?Sized>(s: &S, mantissa: W, exponent: i32) -> Self {
+        Scaled::new(s, mantissa, s.word(i128::from(exponent) as u128))
     }
 
     /// n / d for any n and any d > 0.
-    #[inline]
-    pub(super) fn ratio(n: u128, d: u128) -> Self {
-        let n = Self::new(n, 0);
-        let d = Self::new(d, 0);
+    #[inline(always)]
+    pub fn ratio<S: WideOps<Word = W> + ?Sized>(s: &S, n: W, d: W) -> Self {
+        let (n, d) = (Self::at(s, n, 0), Self::at(s, d, 0));
         // Half the mantissa of n is surely below that of d.
-        let quotient = fraction(n.mantissa >> 1, d.mantissa);
-        Self::new(quotient, n.exponent - d.exponent + 1 - 128)
+        let quotient = s.fraction(s.shr(n.mantissa, 1), d.mantissa);
+        Self::new(s, quotient, s.sub(s.sub(n.exponent, d.exponent), s.word(127)))
     }
 
     /// 1 / self, for self > 0.
-    #[inline]
-    pub(super) fn reciprocal(self) -> Self {
-        let inverse = Self::ratio(1, self.mantissa);
-        Self { exponent: inverse.exponent - self.exponent, ..inverse }
+    #[inline(always)]
+    pub fn reciprocal<S: WideOps<Word = W> + ?Sized>(self, s: &S) -> Self {
+        let inverse = Self::ratio(s, s.word(1), self.mantissa);
+        Self { exponent: s.sub(inverse.exponent, self.exponent), ..inverse }
     }
 
     /// The product, at most a relative 2^-124 too small.
-    #[inline]
-    pub(super) fn times(self, other: Self) -> Self {
-        let mantissa = mul_high(self.mantissa, other.mantissa);
-        Self::new(mantissa, self.exponent + other.exponent + 128)
+    #[inline(always)]
+    pub fn times<S: WideOps<Word = W> + ?Sized>(self, s: &S, other: Self) -> Self {
+        let exponent = s.add(s.add(self.exponent, other.exponent), s.word(128));
+        Self::new(s, s.mul_high(self.mantissa, other.mantissa), exponent)
     }
 
     /// The binary logarithm of self > 0, rounded down.
-    #[inline]
-    pub(super) fn magnitude(self) -> i32 {
-        self.exponent + 127
+    #[inline(always)]
+    pub fn logarithm<S: WideOps<Word = W> + ?Sized>(self, s: &S) -> W {
+        s.add(self.exponent, s.word(127))
     }
 
     /// The nearest fixed-point number, with a sign; Overflow if it does not fit.
-    #[inline]
-    pub(super) fn to_fixed(self, frac: u32, negative: bool) -> Eval<i64> {
-        self.to_magnitude(frac).and_then(|magnitude| signed(magnitude, negative))
+    #[inline(always)]
+    pub fn to_fixed<S: WideOps<Word = W> + ?Sized>(
+        self,
+        s: &S,
+        frac: u32,
+        negative: S::Flag,
+    ) -> FixedOutcome<W> {
+        let (magnitude, is_over) = self.to_magnitude(s, frac);
+        let [value, fault] = signed(s, magnitude, negative);
+        [value, s.select(is_over, s.fault_where(is_over, Fault::Overflow), fault)]
     }
 
-    /// The nearest number of ulps; Overflow if 128 bits don't hold it.
-    #[inline]
-    pub(super) fn to_magnitude(self, frac: u32) -> Eval<u128> {
-        let shift = -(self.exponent + frac as i32);
-        match u32::try_from(shift) {
-            Ok(shift) => Ok(round_shift(self.mantissa, shift)),
-            Err(_) if self.mantissa == 0 => Ok(0),
-            // A mantissa of 128 bits only grows.
-            Err(_) => Err(Fault::Overflow),
-        }
+    /// The nearest number of ulps, and whether 128 bits don't hold it.
+    #[inline(always)]
+    pub fn to_magnitude<S: WideOps<Word = W> + ?Sized>(self, s: &S, frac: u32) -> (W, S::Flag) {
+        let shift = s.neg(s.add(self.exponent, s.word(frac.into())));
+        // A mantissa of 128 bits only grows.
+        let grows = s.is_negative(shift);
+        let is_over = s.both(grows, s.not(s.is_zero(self.mantissa)));
+        (s.round_shift(self.mantissa, s.select(grows, s.word(0), shift)), is_over)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::machine::NativeWide;
     use super::*;
     use dashu_float::FBig;
     use dashu_float::round::mode::HalfEven;
@@ -205,7 +240,7 @@ mod tests {
         for a in extremes() {
             for b in extremes() {
                 let exact = ((precise(a) * precise(b)) >> 128).floor();
-                let missing = exact - precise(mul_high(a, b));
+                let missing = exact - precise(mul_high(&NativeWide, a, b));
                 assert!(missing >= precise(0) && missing <= precise(3), "{a:#x} * {b:#x}: {missing}");
             }
         }
@@ -215,7 +250,7 @@ mod tests {
     fn fractions_are_rounded_down() {
         for n in extremes() {
             for d in extremes().into_iter().filter(|&d| d > n) {
-                let rest = (precise(n) << 128) - precise(fraction(n, d)) * precise(d);
+                let rest = (precise(n) << 128) - precise(fraction(&NativeWide, n, d)) * precise(d);
                 assert!(rest >= precise(0) && rest < precise(d), "{n:#x} / {d:#x}");
             }
         }
@@ -223,19 +258,27 @@ mod tests {
 
     #[test]
     fn shifts_round_ties_to_even() {
-        assert_eq!([5, 6, 7, 9, 10, 11].map(|value| round_shift(value, 2)), [1, 2, 2, 2, 2, 3]);
-        assert_eq!([-6, -5, -2, -1, 2, 3, 6].map(|value| round_product(value, 2)), [-2, -1, 0, 0, 0, 1, 2]);
-        assert_eq!(round_shift(7, 0), 7);
+        let s = &NativeWide;
+        assert_eq!([5, 6, 7, 9, 10, 11].map(|value| round_shift(s, value, 2)), [1, 2, 2, 2, 2, 3]);
+        assert_eq!([5, 6, 7, 9, 10, 11].map(|value| round_by(s, value, 2)), [1, 2, 2, 2, 2, 3]);
+        let product = |value: i128| round_product(s, value as u128, 2) as i128;
+        assert_eq!([-6, -5, -2, -1, 2, 3, 6].map(product), [-2, -1, 0, 0, 0, 1, 2]);
+        assert_eq!(round_shift(s, 7, 0), 7);
         let half = 1 << 127;
-        assert_eq!([half, half + 1, u128::MAX].map(|value| round_shift(value, 128)), [0, 1, 1]);
-        assert_eq!(round_shift(u128::MAX, 129), 0);
+        assert_eq!([half, half + 1, u128::MAX].map(|value| round_shift(s, value, 128)), [0, 1, 1]);
+        assert_eq!(round_shift(s, u128::MAX, 129), 0);
+        assert_eq!(round_shift(s, u128::MAX, 1 << 40), 0);
     }
 
     #[test]
     fn the_range_of_i64_fits_and_no_more() {
-        let end = 1 << 63;
-        assert_eq!([signed(end - 1, false), signed(end, true)], [Ok(i64::MAX), Ok(i64::MIN)]);
-        let beyond = [signed(end, false), signed(end + 1, true), signed(u128::MAX, true)];
-        assert_eq!(beyond, [Err(Fault::Overflow); 3]);
+        let (end, s) = (1 << 63, &NativeWide);
+        let number = |magnitude, negative| signed(s, magnitude, negative);
+        assert_eq!(
+            [number(end - 1, false), number(end, true)].map(|[value, fault]| (value as i64, fault)),
+            [(i64::MAX, 0), (i64::MIN, 0)]
+        );
+        let beyond = [number(end, false), number(end + 1, true), number(u128::MAX, true)];
+        assert_eq!(beyond.map(|[_, fault]| fault), [1; 3]);
     }
 }

@@ -7,24 +7,12 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
 use super::{BodyWriter, CheckStatus, array};
-use crate::error::NoText;
+use crate::fixed_functions;
 use crate::functions::FloatFunction;
 use crate::numbers::double;
 
-/// The function that an operation computes, where it has no text in fixed point.
-pub(crate) fn unwritten_in_fixed(kind: OpKind) -> Option<&'static str> {
-    match kind {
-        OpKind::Elementary(Elementary::Sqrt | Elementary::Round | Elementary::Floor) => None,
-        OpKind::Elementary(function) => Some(function.name()),
-        OpKind::Pow | OpKind::Powi => Some("pow"),
-        OpKind::Atan2 => Some("atan2"),
-        OpKind::Turn { .. } => Some("rot"),
-        _ => None,
-    }
-}
-
 /// Writes an operation.
-pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) -> Result<(), NoText> {
+pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
     match op.kind {
         // Literals stand where they are used.
         OpKind::Int(_) | OpKind::Real(_) | OpKind::Input(_) => {}
@@ -59,9 +47,10 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) -> Result<(
         | OpKind::RealOf
         | OpKind::IntOf => {
             if w.numbers.is_fixed() {
-                return w.fixed(value, op);
+                w.fixed(value, op);
+            } else {
+                w.floats(value, op);
             }
-            w.floats(value, op);
         }
         OpKind::Test(order) => {
             let text = w.tested(order, op);
@@ -116,7 +105,6 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) -> Result<(
             w.line("}");
         }
     }
-    Ok(())
 }
 
 /// What a number that is compared with itself comes to: compilers warn of such comparisons, and of numbers that nobody asks for.
@@ -285,13 +273,21 @@ impl BodyWriter<'_> {
         }
     }
 
-    fn fixed(&mut self, value: SsaValue, op: &SsaOp) -> Result<(), NoText> {
-        let RealSystem::Fixed(fraction) = self.numbers.0.system else { return Ok(()) };
-        if let Some(function) = unwritten_in_fixed(op.kind) {
-            // A form doesn't know where it comes from; who knows the program puts that in.
-            return Err(NoText::FixedFunction { place: String::new(), function });
+    fn fixed(&mut self, value: SsaValue, op: &SsaOp) {
+        let RealSystem::Fixed(fraction) = self.numbers.0.system else { return };
+        let [a, b, c] = self.operands(op);
+        if let Some(function) = fixed_functions::of(op.kind) {
+            let arguments = [a, b, c][..op.operands.len()].join(", ");
+            return self.fixed_call(value, op, &format!("{}_fixed{fraction}({arguments}, ", function.name()));
         }
-        let [a, b] = self.operands(op);
+        let never_fails = match op.kind {
+            OpKind::IntOf => self.numbers.0.word.bits() == 64,
+            kind => kind == OpKind::Elementary(Elementary::Floor),
+        };
+        if never_fails && self.plan.uses(value) == 0 {
+            // Compilers warn of what nobody looks at.
+            return self.line(format!("(void){a};"));
+        }
         let call = match op.kind {
             OpKind::Add => format!("add({a}, {b}, "),
             OpKind::Sub => format!("sub({a}, {b}, "),
@@ -304,16 +300,15 @@ impl BodyWriter<'_> {
             OpKind::RealOf => format!("of_integer({a}, {fraction}, "),
             OpKind::Elementary(Elementary::Floor) => {
                 self.made(value, format!("rv_fixed_floor({a}, {fraction})"), false);
-                return Ok(());
+                return;
             }
             OpKind::IntOf => {
                 self.within_word(value, op, &format!("rv_fixed_integer({a}, {fraction})"));
-                return Ok(());
+                return;
             }
-            _ => return Ok(()),
+            _ => return,
         };
-        self.fixed_call(value, op, &call);
-        Ok(())
+        self.fixed_call(value, op, &format!("rv_fixed_{call}"));
     }
 
     /// A function that may have no value, and puts it where it is told.
@@ -330,12 +325,12 @@ impl BodyWriter<'_> {
         if is_own || !self.plan.is_shared(value) {
             self.line(format!("int64_t {name};"));
         }
-        self.fail(&format!("rv_fixed_{call}&{name})"), None, CheckStatus::OutOfRange);
+        self.fail(&format!("{call}&{name})"), None, CheckStatus::OutOfRange);
         // The call comes first, so that what it gives is there in any case.
         if let (Some(guard), Some(last)) = (op.guard, self.lines.len().checked_sub(3)) {
             let indent = "    ".repeat(self.depth);
             let guard = self.value(guard);
-            self.lines[last] = format!("{indent}if (rv_fixed_{call}&{name}) && ({guard}) != 0) {{");
+            self.lines[last] = format!("{indent}if ({call}&{name}) && ({guard}) != 0) {{");
         }
         if is_own {
             self.depth -= 1;

@@ -110,19 +110,8 @@ static inline int rv_fixed_div(int64_t a, int64_t b, int fraction, int64_t *made
         "\
 /* The square root, to nearest: a tie is impossible. */
 static inline rv_uint128 rv_fixed_root(rv_uint128 square) {
-    rv_uint128 rest = square, root = 0, bit = (rv_uint128)1 << 126;
-    while (bit > square) {
-        bit >>= 2;
-    }
-    for (; bit != 0; bit >>= 2) {
-        if (rest >= root + bit) {
-            rest -= root + bit;
-            root = (root >> 1) + bit;
-        } else {
-            root >>= 1;
-        }
-    }
-    return root + (rest > root);
+    const rv_uint128 root = rv_wide_root(square);
+    return root + (square - root * root > root);
 }
 ",
     ),

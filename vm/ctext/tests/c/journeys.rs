@@ -302,7 +302,7 @@ fn random_programs_come_to_the_same() {
     assert!(compare(&found, "-O1") > 150);
 }
 
-/// Numbers that lose nothing come to the same bits without checks. In fixed point most functions have no text, so they are few.
+/// Numbers that lose nothing come to the same bits without checks.
 #[test]
 fn random_programs_come_to_the_same_without_checks() {
     let subjects = (0..6000).map(|seed| {

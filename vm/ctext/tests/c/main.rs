@@ -2,6 +2,7 @@
 //! Where no C compiler is there, it says so and asks nothing.
 
 mod compiled;
+mod fixed_point;
 mod journeys;
 mod recursions;
 mod statements;

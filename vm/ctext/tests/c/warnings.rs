@@ -46,7 +46,7 @@ fn compilers() -> impl Iterator<Item = &'static str> {
 fn compilers_have_nothing_to_say() {
     let folder = tempfile::tempdir().unwrap();
     for compiler in compilers() {
-        for system in ["f64", "f32"] {
+        for system in ["f64", "f32", "fixed"] {
             let subject = Subject::new(&all_functions(system)).unwrap();
             let text = CText::of(&subject.program, "functions", Some("y"), CheckLevel::Checked).unwrap();
             let (source, header) = (folder.path().join("functions.c"), folder.path().join("functions.h"));
