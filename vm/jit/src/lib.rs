@@ -50,7 +50,13 @@ pub struct NoNativeCode(String);
 #[derive(Clone)]
 pub struct Jit {
     target: Arc<dyn TargetIsa>,
+    /// The same for long forms: registers are given out in one pass, because the time of the careful way grows with the square of the length
+    /// where many values live side by side.
+    target_of_long: Arc<dyn TargetIsa>,
 }
+
+/// Forms of more operations are long.
+const LONG: usize = 20_000;
 
 impl std::fmt::Debug for Jit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -64,27 +70,14 @@ impl Jit {
     /// # Errors
     /// Cranelift doesn't know the machine.
     pub fn new() -> Result<Jit, NoNativeCode> {
-        let mut flags = settings::builder();
-        let verify = if cfg!(debug_assertions) { "true" } else { "false" };
-        let wanted = [
-            ("opt_level", "speed"),
-            ("enable_verifier", verify),
-            ("is_pic", "false"),
-            ("use_colocated_libcalls", "false"),
-            // A frame of many values touches each of its pages, so that a full stack is noticed at its guard.
-            ("enable_probestack", "true"),
-            ("probestack_strategy", "inline"),
-        ];
-        for (name, value) in wanted {
-            flags.set(name, value).map_err(|error| NoNativeCode(error.to_string()))?;
-        }
-        let host = cranelift_native::builder().map_err(|error| NoNativeCode(error.to_owned()))?;
-        let target = host.finish(settings::Flags::new(flags));
-        Ok(Jit { target: target.map_err(|error| NoNativeCode(error.to_string()))? })
+        let [target, target_of_long] = ["backtracking", "single_pass"].map(target);
+        Ok(Jit { target: target?, target_of_long: target_of_long? })
     }
 
     fn native(&self, form: &SsaForm) -> Option<Native> {
-        let builder = JITBuilder::with_isa(self.target.clone(), default_libcall_names());
+        let ops: usize = form.blocks.iter().map(|block| block.ops.len()).sum();
+        let target = if ops > LONG { &self.target_of_long } else { &self.target };
+        let builder = JITBuilder::with_isa(target.clone(), default_libcall_names());
         let mut module = JITModule::new(builder);
         let fraction_bits = match form.numbers.system {
             RealSystem::Fixed(bits) => bits.into(),
@@ -98,6 +91,27 @@ impl Jit {
             }
         }
     }
+}
+
+/// This machine, with a way of giving out registers.
+fn target(registers: &str) -> Result<Arc<dyn TargetIsa>, NoNativeCode> {
+    let mut flags = settings::builder();
+    let verify = if cfg!(debug_assertions) { "true" } else { "false" };
+    let wanted = [
+        ("opt_level", "speed"),
+        ("enable_verifier", verify),
+        ("is_pic", "false"),
+        ("use_colocated_libcalls", "false"),
+        // A frame of many values touches each of its pages, so that a full stack is noticed at its guard.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+        ("regalloc_algorithm", registers),
+    ];
+    for (name, value) in wanted {
+        flags.set(name, value).map_err(|error| NoNativeCode(error.to_string()))?;
+    }
+    let host = cranelift_native::builder().map_err(|error| NoNativeCode(error.to_owned()))?;
+    host.finish(settings::Flags::new(flags)).map_err(|error| NoNativeCode(error.to_string()))
 }
 
 /// The function of a form's code, finished. `None` where it can't be made: it is too long, or the system gives no memory that

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::FilesInMemory;
@@ -20,7 +21,7 @@ use reviver_vm::onlooker::Onlooker;
 use reviver_vm::state::{Counters, Reference};
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::travel::Leg;
-use reviver_vm::{CheckLevel, Machine, Program, Runner, State, Travel};
+use reviver_vm::{CheckLevel, Machine, Program, Runner, State, Stop, Travel};
 
 /// Forms that are well made, as they stand.
 #[derive(Debug)]
@@ -549,6 +550,33 @@ fn a_sum_lies_where_a_check_has_been() {
             }
         }
     }
+}
+
+/// Many values side by side for a long time: registers are given out in another way.
+#[test]
+fn long_programs_are_compiled_soon() {
+    let variables = 40;
+    let names: Vec<String> = (0..variables).map(|n| format!("v{n}: real default 0.{}", n + 1)).collect();
+    let mut text = format!(".inout {}\n", names.join(", "));
+    for n in 0..10_000 {
+        let (target, source) = (n % variables, (n * 7 + 1) % variables);
+        let source = if source == target { (source + 1) % variables } else { source };
+        text.push_str(&format!("add.mul v{target}, v{source}, 0.001\n"));
+    }
+    let module = assemble("long.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
+    let program = Arc::new(Program::new(module, 0).unwrap());
+    let mut plain = Machine::at_begin(program.clone()).unwrap();
+    let mut driven = plain.try_clone().unwrap();
+    driven.run_by(Arc::new(Driver::new(&program, Jit::new().unwrap())));
+    let started = Instant::now();
+    for machine in [&mut plain, &mut driven] {
+        assert_eq!(machine.run(Travel::Forward, 1 << 60), Ok(Stop::Bound));
+        machine.state_mut().set_mode(true);
+        machine.state_mut().adjoints_mut().cells[3] = 1.0_f64.to_bits();
+        assert_eq!(machine.run(Travel::Backward, 1 << 60), Ok(Stop::Bound));
+    }
+    assert!(plain.state() == driven.state());
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
 
 #[test]

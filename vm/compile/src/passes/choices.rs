@@ -37,6 +37,7 @@ pub(super) fn drop_needless(form: &mut SsaForm) {
         is_never_negative_zero,
         finite: HashSet::new(),
         checks: HashMap::new(),
+        moved: HashSet::new(),
     };
     blocks.iter_mut().for_each(|block| choices.block(block));
     let NeedlessChoices { replacements, .. } = choices;
@@ -55,6 +56,8 @@ struct NeedlessChoices<'f> {
     finite: HashSet<SsaValue>,
     /// The checks of this block that ask for a condition, by that and by what they check.
     checks: HashMap<(SsaValue, SsaValue), Vec<SsaValue>>,
+    /// Checks of this block that stand somewhere else now.
+    moved: HashSet<SsaValue>,
 }
 
 /// What a choice always is.
@@ -75,20 +78,23 @@ enum Vanishing {
 impl NeedlessChoices<'_> {
     fn block(&mut self, block: &mut SsaBlock) {
         self.look_at_checks(block);
-        let mut ops = Vec::with_capacity(block.ops.len());
+        // What is moved from where it stood goes there: behind the choice.
+        let mut ops: Vec<(SsaValue, bool)> = Vec::with_capacity(block.ops.len());
         for &value in &block.ops {
             self.note_check(value);
             match self.choice(value) {
                 Some(choice) => self.drop_choice(value, choice, &mut ops),
-                None => ops.push(value),
+                None => ops.push((value, false)),
             }
         }
-        block.ops = ops;
+        ops.retain(|&(value, is_moved)| is_moved || !self.moved.contains(&value));
+        block.ops = ops.into_iter().map(|(value, _)| value).collect();
     }
 
     fn look_at_checks(&mut self, block: &SsaBlock) {
         self.finite.clear();
         self.checks.clear();
+        self.moved.clear();
         let checks =
             block.ops.iter().filter_map(|&value| self.form.op(value)).filter(|op| op.guard.is_none());
         let is_check = |op: &&SsaOp| matches!(op.kind, OpKind::RequireAdmitted | OpKind::RequireVacant);
@@ -151,7 +157,7 @@ impl NeedlessChoices<'_> {
         &mut self,
         choice: SsaValue,
         (chosen, always): ((SsaValue, SsaValue), Always),
-        ops: &mut Vec<SsaValue>,
+        ops: &mut Vec<(SsaValue, bool)>,
     ) {
         let checks = self.checks.remove(&chosen).unwrap_or_default();
         let by = match always {
@@ -167,16 +173,16 @@ impl NeedlessChoices<'_> {
             let Some(Definition::Op(op)) = self.form.definitions.get_mut(check.0 as usize) else { continue };
             (op.operands, op.guard) = ([by].into_iter().collect(), None);
             // What it looks at may be made only here.
-            ops.retain(|&value| value != check);
-            ops.push(check);
+            self.moved.insert(check);
+            ops.push((check, true));
         }
     }
 
-    fn define(&mut self, kind: OpKind, operands: &[SsaValue], ops: &mut Vec<SsaValue>) -> SsaValue {
+    fn define(&mut self, kind: OpKind, operands: &[SsaValue], ops: &mut Vec<(SsaValue, bool)>) -> SsaValue {
         let value = SsaValue(self.form.definitions.len() as u32);
         let operands = operands.iter().copied().collect();
         self.form.definitions.push(Definition::Op(SsaOp { kind, operands, guard: None }));
-        ops.push(value);
+        ops.push((value, false));
         value
     }
 
