@@ -10,8 +10,9 @@ use crate::outcome::{Printed, Reason};
 const SLICE: u64 = 1 << 20;
 /// Native code makes many more steps in the time that a copy of the cells takes, which it needs for each slice.
 const STEPS_PER_CELL: u64 = 16;
-/// Nobody waits longer for a run to stop.
-const LONGEST_SLICE: u64 = 1 << 26;
+/// Nobody waits longer for a run to stop: the interpreter, which makes the steps where native code can't, takes some hundredths of a second
+/// for so many.
+const LONGEST_SLICE: u64 = 1 << 23;
 
 impl Session {
     /// Steps between two looks at the interrupt flag: it takes milliseconds to make them.

@@ -96,12 +96,12 @@ impl CallRoom {
         }
     }
 
-    /// The records, at the end of a memory.
+    /// The records, at the end of a memory. Their number is one of 64 bits, so that a compiler refuses what is too many instead of wrapping it.
     pub fn records(self, upper: &str) -> String {
         let CallRoom { record, references, .. } = self;
         let words = u64::from(FIRST_RECORD) + u64::from(references);
         format!(
-            "    /* Which calls are open, and what they pass. */\n    {CELL_INT} calls[{words} + {record} * {upper}_CALLS];\n"
+            "    /* Which calls are open, and what they pass. */\n    {CELL_INT} calls[{words} + INT64_C({record}) * {upper}_CALLS];\n"
         )
     }
 

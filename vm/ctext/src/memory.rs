@@ -66,7 +66,7 @@ impl<'p> ProgramCells<'p> {
         let others = self.others()[class as usize];
         match self.calls.map_or(0, |calls| calls.cells(class)) {
             0 => others.to_string(),
-            each => format!("{others} + {each} * {}_CALLS", self.prefix.to_uppercase()),
+            each => format!("{others} + INT64_C({each}) * {}_CALLS", self.prefix.to_uppercase()),
         }
     }
 
