@@ -36,7 +36,7 @@ impl RouteStart {
         &self.program
     }
 
-    /// What of main's frame holds 0.
+    /// What is known of its cells.
     pub(crate) fn zeros(&self) -> FrameZeros {
         self.zeros
     }

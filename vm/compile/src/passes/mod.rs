@@ -1,5 +1,5 @@
 //! What makes a form better without changing what it comes to: each pass is a file, and a form that has gone through it
-//! gives the same state, steps and counts, and fails nowhere where it didn't, but where the interpreter has a trap to show, or ([`choices`])
+//! gives the same state, steps and counts, and fails nowhere where it didn't, but where the interpreter has a trap to show, or (`choices.rs`)
 //! where a partial derivative overflows that nobody needs.
 //! Knows no engine.
 
