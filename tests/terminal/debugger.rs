@@ -161,6 +161,15 @@ pub fn who_leaves_the_line_mode_is_asked_once() {
     assert!(!terminal.screen().contains("again"), "{}", terminal.screen());
 }
 
+pub fn lines_that_are_typed_ahead_count() {
+    let terminal = Terminal::open(80, 24);
+    terminal.line(&format!("{REVIVER} repl programs/fib.rasm"));
+    terminal.shows("(reviver)");
+    terminal.keys(&["break 29", "Enter", "print n", "Enter", "quit", "Enter", "quit", "Enter"]);
+    terminal.shows("n = 10");
+    terminal.is_restored();
+}
+
 pub fn signals_at_the_prompt_give_the_terminal_back() {
     for (signal, code) in [("-TERM", 143), ("-HUP", 129), ("-QUIT", 131), ("-USR1", 138), ("-ALRM", 142)] {
         let (terminal, pid) = started("repl programs/fib.rasm", "(reviver)");

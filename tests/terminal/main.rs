@@ -38,6 +38,7 @@ const IN_A_TERMINAL: &[Named] = named! {
     a_program_with_errors_is_shown_with_them
     ctrl_c_in_the_line_mode
     who_leaves_the_line_mode_is_asked_once
+    lines_that_are_typed_ahead_count
     signals_at_the_prompt_give_the_terminal_back
     signals_that_end_it_give_the_terminal_back
     it_ends_with_its_terminal
