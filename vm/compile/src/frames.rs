@@ -5,6 +5,7 @@ use std::collections::TryReserveError;
 use std::ops::Range;
 
 use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
 use reviver_isa::verify::MAX_CELLS;
 use reviver_vm::Program;
 use reviver_vm::state::{CallRecord, Frame, Part, Reference, State};
@@ -41,26 +42,58 @@ pub(crate) fn are_few(program: &Program) -> bool {
 
 /// What is known of cells; of main's frame only where no call is open.
 pub(crate) fn zeros(program: &Program, state: &State) -> FrameZeros {
-    let [ints, reals] = [Class::Int, Class::Real].map(|class| program.flow().layout().main_frame(class));
-    let adjoints = state.adjoints.as_ref().filter(|_| state.mode());
-    let system = program.module().real;
-    let no_adjoint_is_negative =
-        adjoints.is_some_and(|adjoints| !adjoints.cells.iter().any(|&bits| is_negative_zero(system, bits)));
+    let no_adjoint_is_negative = no_adjoint_is_negative(program, state);
     if !state.calls.is_empty() || !are_few(program) {
         return FrameZeros { no_adjoint_is_negative, ..FrameZeros::default() };
     }
-    let range = |range: &Range<u32>| range.start as usize..range.end as usize;
+    let (cells, adjoints) = (cells_are_zero(program, state), adjoints_are_zero(program, state));
+    FrameZeros { no_adjoint_is_negative, cells, adjoints }
+}
+
+/// Whether all that is wanted is known of cells; nothing else is looked at.
+pub(crate) fn are_known(program: &Program, state: &State, wanted: FrameZeros) -> bool {
+    let looks_at_frame = wanted.cells || wanted.adjoints;
+    (!looks_at_frame || state.calls.is_empty() && are_few(program))
+        && (!wanted.cells || cells_are_zero(program, state))
+        && (!wanted.adjoints || adjoints_are_zero(program, state))
+        && (!wanted.no_adjoint_is_negative || no_adjoint_is_negative(program, state))
+}
+
+fn cells_are_zero(program: &Program, state: &State) -> bool {
+    let ints = main_frame(program, Class::Int, &state.ints);
+    let reals = main_frame(program, Class::Real, &state.reals);
     // All are looked at together, which is faster than one after the other.
-    let are_zero = |cells: &[u64]| {
-        cells.get(range(&reals)).is_some_and(|own| own.iter().fold(0, |all, bits| all | bits) == 0)
-    };
-    let ints_are_zero =
-        state.ints.get(range(&ints)).is_some_and(|own| own.iter().fold(0, |all, value| all | value) == 0);
-    FrameZeros {
-        no_adjoint_is_negative,
-        cells: ints_are_zero && are_zero(&state.reals),
-        adjoints: adjoints.is_some_and(|adjoints| are_zero(&adjoints.cells)),
-    }
+    let ints_are_zero = ints.is_some_and(|own| own.iter().fold(0, |all, value| all | value) == 0);
+    ints_are_zero && reals.is_some_and(|own| joined(own) == 0)
+}
+
+fn adjoints_are_zero(program: &Program, state: &State) -> bool {
+    let own = carried(state).and_then(|adjoints| main_frame(program, Class::Real, adjoints));
+    own.is_some_and(|own| joined(own) == 0)
+}
+
+fn no_adjoint_is_negative(program: &Program, state: &State) -> bool {
+    let system = program.module().real;
+    let Some(adjoints) = carried(state) else { return false };
+    // Where no sign is set at all, none of -0 is.
+    joined(adjoints) & (-0.0_f64).to_bits() == 0 && system == RealSystem::F64
+        || !adjoints.iter().any(|&bits| is_negative_zero(system, bits))
+}
+
+/// The adjoints that steps carry, if they carry any.
+fn carried(state: &State) -> Option<&[u64]> {
+    state.adjoints.as_ref().filter(|_| state.mode()).map(|adjoints| adjoints.cells.as_slice())
+}
+
+/// The cells of main's frame among those of a class.
+fn main_frame<'c, T>(program: &Program, class: Class, cells: &'c [T]) -> Option<&'c [T]> {
+    let Range { start, end } = program.flow().layout().main_frame(class);
+    cells.get(start as usize..end as usize)
+}
+
+/// The bits that any of some words has.
+fn joined(words: &[u64]) -> u64 {
+    words.iter().fold(0, |all, bits| all | bits)
 }
 
 /// The calls of a form, and what it needs.
@@ -193,10 +226,9 @@ impl<'f> OpenFrames<'f> {
             words.resize(wanted, 0);
         }
         // Each is behind that of its caller.
-        for (record_words, known) in
-            words[FIRST_RECORD as usize..].chunks_exact_mut(record.max(1) as usize).zip(known.iter().rev())
-        {
-            known.tell(state, record_words);
+        if !known.is_empty() {
+            let records = words[FIRST_RECORD as usize..].chunks_exact_mut(record.max(1) as usize);
+            records.zip(known.iter().rev()).for_each(|(words, known)| known.tell(state, words));
         }
         if let Some(sizes) = sizes {
             extend(state, sizes, words.len())?;
@@ -242,16 +274,11 @@ impl<'f> OpenFrames<'f> {
         state.references.truncate(lowest.references);
         (state.frame, state.inverted) = (lowest.frame, lowest.inverted);
         let mut next = [lowest.ints, lowest.reals];
-        let records = records.get(FIRST_RECORD as usize..).unwrap_or_default();
-        for words in records.chunks_exact(record.max(1) as usize) {
-            let Some((&number, words)) = words.split_first() else { continue };
-            let Some(call) = self.of.calls.get((number - 1) as usize) else { continue };
-            if let Some((own, in_place)) = call.opened.split_last() {
-                let (passed, kept) =
-                    words.split_at_checked((REFERENCE_WORDS * own.references) as usize).unwrap_or_default();
-                open(state, in_place, kept, &mut next);
-                open(state, std::slice::from_ref(own), passed, &mut next);
-            }
+        if record > 0 {
+            let records = records.get(FIRST_RECORD as usize..).unwrap_or_default();
+            records
+                .chunks_exact(record as usize)
+                .for_each(|words| self.open_recorded(state, words, &mut next));
         }
         open(state, &exit.calls, passed, &mut next);
         state.ints.truncate(next[0] as usize);
@@ -260,7 +287,19 @@ impl<'f> OpenFrames<'f> {
             adjoints.cells.truncate(next[1] as usize);
         }
         state.position = exit.position;
-        (top - FIRST_RECORD) / record.max(1)
+        (top - FIRST_RECORD).checked_div(record).unwrap_or(0)
+    }
+
+    /// Opens the call that a record stands for, with those that were put in place before it.
+    fn open_recorded(&self, state: &mut State, record: &[i64], next: &mut [u32; 2]) {
+        let Some((&number, words)) = record.split_first() else { return };
+        let Some(call) = self.of.calls.get((number - 1) as usize) else { return };
+        if let Some((own, in_place)) = call.opened.split_last() {
+            let (passed, kept) =
+                words.split_at_checked((REFERENCE_WORDS * own.references) as usize).unwrap_or_default();
+            open(state, in_place, kept, next);
+            open(state, std::slice::from_ref(own), passed, next);
+        }
     }
 }
 

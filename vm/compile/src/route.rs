@@ -187,7 +187,7 @@ impl Route {
             && machine.residues().is_none()
             && machine.reports().watch().is_some() == plan.is_watched
             && checkpoint::fits(machine.program(), state)
-            && frames::zeros(&self.program, state).include(plan.zeros(&self.program))
+            && frames::are_known(&self.program, state, plan.zeros(&self.program))
     }
 }
 

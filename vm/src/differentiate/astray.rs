@@ -92,11 +92,9 @@ pub(super) fn judge<B: Interpreted>(
     if let Some(freed) = watch.unexplained(rounding, ulp) {
         return Err(Astray::Freed(freed));
     }
-    let misses = Misses { program, start, end };
-    if let Some((cell, by)) = misses.beyond(rounding, ulp) {
-        return Err(Astray::Missed { name: misses.name(cell), by });
-    }
-    let error = watch.error() + misses.error();
+    let misses = Misses { program, start, end, rounding, ulp };
+    let by_misses = misses.weighed().map_err(|(cell, by)| Astray::Missed { name: misses.name(cell), by })?;
+    let error = watch.error() + by_misses;
     // The loss alone mostly outweighs it; what is off by nothing does it always.
     let most = |size: f64| rounding.of_loss * size;
     if error > most(loss.abs()) && error > most(loss.abs() + misses.terms()) {
@@ -107,17 +105,42 @@ pub(super) fn judge<B: Interpreted>(
 
 /// The greatest magnitude of a real cell.
 pub(super) fn largest<B: Interpreted>(program: &Program, state: &State<B>) -> f64 {
-    let words = state.reals.iter().map(|bits| bits.word());
     let system = program.module().real;
-    // Of floats the bits behind the sign are in the order of the magnitudes: so all cells are gone through without a conversion.
-    let bits = match system {
-        RealSystem::F64 => words.map(|word| word & (u64::MAX >> 1)).fold(0, u64::max),
-        RealSystem::F32 => words.map(|word| word & u64::from(u32::MAX >> 1)).fold(0, u64::max),
-        RealSystem::Fixed(_) => {
-            words.map(|word| (word as i64).unsigned_abs()).fold(0, u64::max).min(i64::MAX as u64)
+    match system {
+        RealSystem::F64 => {
+            // Cells hold no NaN, so that each comparison has an answer.
+            let greater = |most: f64, word: u64| {
+                let magnitude = f64::from_bits(word).abs();
+                if magnitude > most { magnitude } else { most }
+            };
+            folded(&state.reals, 0.0, greater).into_iter().fold(0.0, f64::max)
         }
-    };
-    with_reals!(system, |reals| reals.to_f64(reals.of_bits(bits)))
+        RealSystem::F32 | RealSystem::Fixed(_) => {
+            // Of floats the bits behind the sign are in the order of the magnitudes.
+            let magnitude = |word: u64| match system {
+                RealSystem::Fixed(_) => (word as i64).unsigned_abs().min(i64::MAX as u64),
+                RealSystem::F64 | RealSystem::F32 => word & u64::from(u32::MAX >> 1),
+            };
+            let most = folded(&state.reals, 0, |most, word| magnitude(word).max(most));
+            let bits = most.into_iter().fold(0, u64::max);
+            with_reals!(system, |reals| reals.to_f64(reals.of_bits(bits)))
+        }
+    }
+}
+
+/// Goes through words in several lanes.
+fn folded<B: Interpreted, T: Copy>(reals: &[B], first: T, join: impl Fn(T, u64) -> T) -> [T; LANES] {
+    let mut lanes = [first; LANES];
+    let runs = reals.chunks_exact(LANES);
+    for (lane, bits) in lanes.iter_mut().zip(runs.remainder()) {
+        *lane = join(*lane, bits.word());
+    }
+    for run in runs {
+        for (lane, bits) in lanes.iter_mut().zip(run) {
+            *lane = join(*lane, bits.word());
+        }
+    }
+    lanes
 }
 
 /// The unit in the last place of a number of this magnitude.
@@ -159,44 +182,65 @@ fn same_integers<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
         && same(&a.output, &b.output)
 }
 
-/// So many cells are compared at once.
-const RUN: usize = 32;
+/// So many cells are looked at side by side: a processor does several at once.
+const LANES: usize = 8;
 
 /// By how much the reals of an arrival differ from those of the start.
 struct Misses<'a, B> {
     program: &'a Program,
     start: &'a State<B>,
     end: &'a State<B>,
+    rounding: Rounding,
+    ulp: f64,
 }
+
+/// A number that rounding doesn't explain, by its cell, which none on stacks and tapes has; and by how much it is off.
+type Miss = (Option<usize>, f64);
 
 impl<B: Interpreted> Misses<'_, B> {
     fn number(&self, bits: B) -> f64 {
         self.program.approximate(Value::Real(bits.word()))
     }
 
-    /// A number that rounding doesn't explain, by its cell, which none on stacks and tapes has; and by how much
-    /// it is off.
-    fn beyond(&self, rounding: Rounding, ulp: f64) -> Option<(Option<usize>, f64)> {
-        let beyond = |[from, to]: [B; 2]| {
-            let (from, to) = (self.number(from), self.number(to));
-            let by = (to - from).abs();
-            let is_lost = from != 0.0 && by > from.abs() * rounding.part;
-            (is_lost || by > rounding.ulps * ulp).then_some(by)
-        };
-        let cells = self.cells().find_map(|(cell, pair)| Some((Some(cell), beyond(pair)?)));
-        cells.or_else(|| {
-            let mut moved = self.moved().filter(|[from, to]| from != to);
-            moved.find_map(|pair| Some((None, beyond(pair)?)))
-        })
+    /// By how much a number is off that rounding doesn't explain.
+    fn beyond(&self, from: B, to: B) -> Option<f64> {
+        let (from, to) = (self.number(from), self.number(to));
+        let by = (to - from).abs();
+        let is_lost = from != 0.0 && by > from.abs() * self.rounding.part;
+        (is_lost || by > self.rounding.ulps * self.ulp).then_some(by)
     }
 
-    /// The cells that differ, with what is in them at the start and at the end.
-    fn cells(&self) -> impl Iterator<Item = (usize, [B; 2])> {
-        let runs = self.start.reals.chunks(RUN).zip(self.end.reals.chunks(RUN));
-        // Whole runs are compared at once: most of them are the same.
-        let runs = (0..).step_by(RUN).zip(runs).filter(|(_, (from, to))| from != to);
-        let cells = runs.flat_map(|(first, (from, to))| (first..).zip(from.iter().zip(to)));
-        cells.filter(|(_, (from, to))| from != to).map(|(cell, (&from, &to))| (cell, [from, to]))
+    /// By how much the loss differs between the two, to first order: Σ |difference·adjoint| over cells. Or the first number that is off by
+    /// more than rounding.
+    fn weighed(&self) -> Result<f64, Miss> {
+        let mut error = 0.0;
+        let mut first = 0;
+        for (from, to) in self.start.reals.chunks(LANES).zip(self.end.reals.chunks(LANES)) {
+            // Most of them are the same.
+            let pairs = from.iter().zip(to);
+            if pairs.clone().fold(0, |all, (from, to)| all | (from.word() ^ to.word())) != 0 {
+                for (cell, (&from, &to)) in (first..).zip(pairs) {
+                    error += self.missed(cell, from, to)?;
+                }
+            }
+            first += LANES;
+        }
+        let mut moved = self.moved().filter(|[from, to]| from != to);
+        let missed = moved.find_map(|[from, to]| self.beyond(from, to));
+        missed.map_or(Ok(error), |by| Err((None, by)))
+    }
+
+    /// What the difference of a cell does to the loss.
+    fn missed(&self, cell: usize, from: B, to: B) -> Result<f64, Miss> {
+        if from.word() == to.word() {
+            return Ok(0.0);
+        }
+        if let Some(by) = self.beyond(from, to) {
+            return Err((Some(cell), by));
+        }
+        let adjoint = self.end.adjoints.as_ref().and_then(|adjoints| adjoints.cells.get(cell));
+        Ok(adjoint
+            .map_or(0.0, |&adjoint| ((self.number(to) - self.number(from)) * self.number(adjoint)).abs()))
     }
 
     fn name(&self, cell: Option<usize>) -> String {
@@ -214,16 +258,6 @@ impl<B: Interpreted> Misses<'_, B> {
         let adjoints = self.end.adjoints.iter().flat_map(|adjoints| &adjoints.cells);
         let terms = self.start.reals.iter().zip(adjoints);
         terms.map(|(&number, &adjoint)| (self.number(number) * self.number(adjoint)).abs()).sum()
-    }
-
-    /// By how much the loss differs between the two, to first order: Σ |difference·adjoint|.
-    fn error(&self) -> f64 {
-        let Some(adjoints) = &self.end.adjoints else { return 0.0 };
-        let weighed = self.cells().filter_map(|(cell, [from, to])| {
-            let adjoint = self.number(*adjoints.cells.get(cell)?);
-            Some(((self.number(to) - self.number(from)) * adjoint).abs())
-        });
-        weighed.sum()
     }
 }
 

@@ -40,15 +40,19 @@ fn flags(space: Space) -> MemFlags {
 }
 
 impl Translation<'_> {
+    /// Loads where the cells of each space lie: at the beginning, and again before each loop, so that rounds have addresses which lie in
+    /// registers, whatever needs these elsewhere.
     pub(super) fn find_memories(&mut self) -> Option<()> {
+        // Stores to cells change no field. If the library knew that, it would take the addresses that it has, wherever they lie.
+        let flags = flags(Space::Reals);
         for (space, field) in [
             (Space::Ints, ContextField::INTS),
             (Space::Reals, ContextField::REALS),
             (Space::Adjoints, ContextField::ADJOINTS),
             (Space::References, ContextField::REFERENCES),
         ] {
-            let memory = self.load(self.pointer, field)?;
-            self.memories[number(space)] = Some(memory);
+            let memory = self.builder.ins().load(self.pointer, flags, self.context?, field.0);
+            self.builder.def_var(self.memories[number(space)], memory);
         }
         Some(())
     }
@@ -56,7 +60,8 @@ impl Translation<'_> {
     /// Where a cell lies.
     fn place(&mut self, space: Space, address: ir::Value) -> Option<ir::Value> {
         let offset = self.builder.ins().imul_imm(address, CELL);
-        Some(self.builder.ins().iadd(self.memories[number(space)]?, offset))
+        let memory = self.builder.use_var(self.memories[number(space)]);
+        Some(self.builder.ins().iadd(memory, offset))
     }
 
     pub(super) fn memory_op(&mut self, op: &SsaOp) -> Option<Option<ir::Value>> {

@@ -4,12 +4,15 @@ mod ints;
 mod memory;
 mod reals;
 
+use std::collections::HashSet;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, AbiParam, BlockArg, InstBuilder, MemFlags, Signature, types};
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use reviver_compile::form::{Definition, Jump, NumberKinds, SsaEnd, SsaForm};
 use reviver_compile::op::{OpKind, SsaOp, SsaValue};
+use reviver_compile::order::{back_edges, dominators};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
@@ -47,13 +50,23 @@ pub fn translate(form: &SsaForm, function: &mut ir::Function, config: TargetFron
         context: None,
         pointer: config.pointer_type(),
         calls: config.default_call_conv,
-        memories: [None; 4],
+        memories: [(); 4].map(|()| builder.declare_var(config.pointer_type())),
+        enters_loop: enters_loop(form),
         builder,
     };
     translation.write()?;
     translation.builder.seal_all_blocks();
     translation.builder.finalize();
     Some(())
+}
+
+/// By block whether it leads into a loop that it isn't part of.
+fn enters_loop(form: &SsaForm) -> Vec<bool> {
+    let rounds: HashSet<(u32, u32)> = back_edges(form, &dominators(form)).into_iter().collect();
+    let heads: HashSet<u32> = rounds.iter().map(|&(_, head)| head).collect();
+    let enters = |from: u32, to: u32| heads.contains(&to) && !rounds.contains(&(from, to));
+    let blocks = (0..).zip(&form.blocks);
+    blocks.map(|(from, block)| block.end.jumps().any(|jump| enters(from, jump.to))).collect()
 }
 
 struct Translation<'a> {
@@ -74,7 +87,9 @@ struct Translation<'a> {
     pointer: ir::Type,
     calls: CallConv,
     /// Where the cells of each space lie.
-    memories: [Option<ir::Value>; 4],
+    memories: [Variable; 4],
+    /// By block whether it leads into a loop.
+    enters_loop: Vec<bool>,
     builder: FunctionBuilder<'a>,
 }
 
@@ -142,6 +157,9 @@ impl Translation<'_> {
             if let Some(made) = self.op(op)? {
                 self.define(value, made);
             }
+        }
+        if self.enters_loop.get(number as usize) == Some(&true) {
+            self.find_memories()?;
         }
         if block.steps > 0 {
             let left = self.builder.use_var(self.left);
