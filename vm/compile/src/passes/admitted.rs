@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
-use super::facts::{finite_operands, is_made_of_finite};
+use super::facts::{finite_operands, is_finite_literal, is_made_of_finite};
 use crate::form::{Definition, Jump, SsaBlock, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
 use crate::order::{dominators, in_loops, reached};
@@ -183,6 +183,7 @@ impl ValueSet {
     /// Whether a value is among them, or is made of such values by operations that keep what is finite.
     fn implies(&self, form: &SsaForm, value: SsaValue, depth: u32) -> bool {
         self.has(value)
+            || is_finite_literal(form, value)
             || depth > 0 && is_made_of_finite(form, value, |operand| self.implies(form, operand, depth - 1))
     }
 

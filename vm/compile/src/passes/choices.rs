@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use reviver_isa::arith::{Elementary, Order};
 use reviver_isa::module::RealSystem;
 
-use super::facts::finite_operands;
+use super::facts::{finite_operands, is_finite_literal};
 use super::replacing::Replacements;
 use super::signs::never_negative_zero;
 use crate::form::{Definition, SsaBlock, SsaForm};
@@ -235,7 +235,7 @@ impl NeedlessChoices<'_> {
         let Some(op) = self.form.op(value).filter(|op| op.guard.is_none()).cloned() else { return false };
         match (op.kind, op.operands.as_slice()) {
             (OpKind::Load(Space::Reals | Space::Adjoints) | OpKind::RealOf, _) => true,
-            (OpKind::Real(bits), _) => self.is_finite_literal(bits),
+            (OpKind::Real(_), _) => is_finite_literal(self.form, value),
             (OpKind::Choose, &[_, yes, no]) => self.is_tame(yes, depth) && self.is_tame(no, depth),
             (
                 OpKind::Add
@@ -249,14 +249,6 @@ impl NeedlessChoices<'_> {
                 operands,
             ) => operands.iter().all(|&operand| self.is_tame(operand, depth)),
             _ => false,
-        }
-    }
-
-    fn is_finite_literal(&self, bits: u64) -> bool {
-        match self.form.numbers.system {
-            RealSystem::F64 => f64::from_bits(bits).is_finite(),
-            RealSystem::F32 => f32::from_bits(bits as u32).is_finite(),
-            RealSystem::Fixed(_) => true,
         }
     }
 }

@@ -409,6 +409,16 @@ pub(super) fn finite_operands(op: &SsaOp) -> &[SsaValue] {
     op.operands.get(..count).unwrap_or_default()
 }
 
+/// Whether a value is a literal that is a number.
+pub(super) fn is_finite_literal(form: &SsaForm, value: SsaValue) -> bool {
+    let Some(OpKind::Real(bits)) = form.op(value).map(|op| op.kind) else { return false };
+    match form.numbers.system {
+        RealSystem::F64 => f64::from_bits(bits).is_finite(),
+        RealSystem::F32 => f32::from_bits(bits as u32).is_finite(),
+        RealSystem::Fixed(_) => true,
+    }
+}
+
 /// Whether a value is made of finite reals by an operation that keeps what is finite.
 pub(super) fn is_made_of_finite(
     form: &SsaForm,

@@ -7,9 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::RealSystem;
 
-use super::facts::{Known, Simplified, finite_operands, is_made_of_finite, simplified};
+use super::facts::{Known, Simplified, finite_operands, is_finite_literal, is_made_of_finite, simplified};
 use super::ranges::KnownRanges;
 use super::replacing::each_value;
 use super::signs::never_negative_zero;
@@ -124,12 +123,7 @@ const MOST_DEPTH: u32 = 4;
 
 impl Numbering<'_> {
     fn is_finite_within(&self, value: SsaValue, depth: u32) -> bool {
-        let is_literal = |bits: u64| match self.form.numbers.system {
-            RealSystem::F64 => f64::from_bits(bits).is_finite(),
-            RealSystem::F32 => f32::from_bits(bits as u32).is_finite(),
-            RealSystem::Fixed(_) => true,
-        };
-        if self.finite.contains(&value) || self.real(value).is_some_and(is_literal) {
+        if self.finite.contains(&value) || is_finite_literal(self.form, value) {
             return true;
         }
         depth > 0 && is_made_of_finite(self.form, value, |operand| self.is_finite_within(operand, depth - 1))
