@@ -22,6 +22,7 @@ use native::model::Model;
 use native::particles::Particles;
 
 mod harness {
+    pub mod c_program;
     pub mod clock;
     pub mod machines;
     pub mod subject;
@@ -54,6 +55,8 @@ struct Case {
     /// What is asked of native code, at most: of the objective ÷ reversible, and of the gradient ÷ by hand; with all checks, and without.
     asked: (f64, f64),
     asked_unchecked: (f64, f64),
+    /// And of the gradient of C text ÷ by hand, without checks.
+    asked_of_c: f64,
 }
 
 /// A model whose evaluations can be repeated without asking each time which model it is.
@@ -88,6 +91,7 @@ fn cases() -> Vec<Case> {
         promised: (250.0, 1.5),
         asked: (1.5, 2.5),
         asked_unchecked: (0.9, 2.2),
+        asked_of_c: 1.9,
         ..Case::new("besselj", ("programs/besselj.rasm", "out"), &[("nu", 2)], Bessel { nu: 2, z: 1.0 })
     }];
     let embeddings = [
@@ -102,6 +106,7 @@ fn cases() -> Vec<Case> {
         promised: (260.0, 1.5),
         asked: (2.0, if dimensions < 10 { 2.5 } else { 3.5 }),
         asked_unchecked: (1.3, if dimensions < 10 { 1.6 } else { 2.5 }),
+        asked_of_c: 1.1,
         ..Case::new(
             &format!("graph embedding, k = {dimensions}"),
             ("programs/graph_embedding.rasm", "loss"),
@@ -115,6 +120,7 @@ fn cases() -> Vec<Case> {
         promised: (350.0, 2.1),
         asked: (4.5, 12.0),
         asked_unchecked: (1.9, 8.0),
+        asked_of_c: 3.5,
         ..Case::new(
             "Gaussian mixture, d = 10, K = 25",
             ("benches/mixture.rasm", "objective"),
@@ -128,6 +134,7 @@ fn cases() -> Vec<Case> {
         promised: (130.0, 1.5),
         asked: (2.0, 3.0),
         asked_unchecked: (1.0, 2.8),
+        asked_of_c: 1.4,
         ..Case::new(
             "particles, 1,000 steps",
             ("programs/particles.rasm", "loss"),
@@ -159,6 +166,7 @@ impl Case {
             promised,
             asked: promised,
             asked_unchecked: promised,
+            asked_of_c: f64::INFINITY,
         }
     }
 
@@ -248,7 +256,36 @@ impl Case {
             unchecked: (bold_there, bold_gradient),
         }
     }
+
+    /// The same by C text that the system's compiler has made a program of; none where there is no such compiler.
+    fn measure_c_text(&self) -> Option<NativeTimes> {
+        let n = self.evaluations;
+        let (value, gradient) = self.subject.differentiate();
+        let as_c = |level| self.subject.as_c(self.loss, level, n);
+        let programs = [as_c(CheckLevel::Checked)?, as_c(CheckLevel::Unchecked)?];
+        let mut gradient = vec![0.0; gradient.len()];
+        let mut best = Best::none();
+        let mut of_c = [(f64::INFINITY, f64::INFINITY); 2];
+        for _ in 0..TURNS {
+            for (program, best) in programs.iter().zip(&mut of_c) {
+                let times = program.time();
+                self.expect_close(times.value, value, value);
+                *best = (best.0.min(times.objective), best.1.min(times.gradient));
+            }
+            for _ in 0..self.rounds / TURNS {
+                best.round([
+                    time(|| self.model.reversibles(n)),
+                    time(|| self.model.gradients(&mut gradient, n)),
+                ]);
+            }
+        }
+        let [reversible, adjoint] = best.seconds().map(|seconds| seconds / n as f64);
+        Some(NativeTimes { reversible, adjoint, checked: of_c[0], unchecked: of_c[1] })
+    }
 }
+
+/// So many times C text and Rust take turns.
+const TURNS: usize = 5;
 
 /// Seconds that one evaluation takes by native code, beside the same native versions.
 struct NativeTimes {
@@ -260,6 +297,16 @@ struct NativeTimes {
 }
 
 impl NativeTimes {
+    fn print_of_c(&self, name: &str, asked: f64) {
+        println!(
+            "| {name} | {:.2} | {:.2} | {:.1} | {:.1} | ≤ {asked} |",
+            self.checked.0 / self.reversible,
+            self.unchecked.0 / self.reversible,
+            self.checked.1 / self.adjoint,
+            self.unchecked.1 / self.adjoint,
+        );
+    }
+
     fn print(&self, name: &str, checked: (f64, f64), unchecked: (f64, f64)) {
         println!(
             "| {name} | {:.3} | {:.2} | ≤ {} | {:.2} | ≤ {} | {:.3} | {:.1} | ≤ {} | {:.1} | ≤ {} |",
@@ -331,5 +378,14 @@ fn main() {
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for case in &cases {
         case.measure_native_code().print(&case.name, case.asked, case.asked_unchecked);
+    }
+    println!(
+        "\n| model | C's objective ÷ reversible native | unchecked | C's gradient ÷ by hand | unchecked | asked |\n|---|---|---|---|---|---|"
+    );
+    for case in &cases {
+        match case.measure_c_text() {
+            Some(times) => times.print_of_c(&case.name, case.asked_of_c),
+            None => println!("| {} | NOT TRIED: there is no C compiler | | | | |", case.name),
+        }
     }
 }

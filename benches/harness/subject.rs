@@ -9,6 +9,7 @@ use reviver_vm::differentiate::early_turn;
 use reviver_vm::stops::Stops;
 use reviver_vm::{Machine, State, Stop, Travel};
 
+use super::c_program::CProgram;
 use super::machines::{machine, to_the_end};
 
 /// Real inputs under their names.
@@ -50,6 +51,11 @@ impl Subject {
         let mut workspace = executable.workspace().unwrap();
         workspace.begin_with(Travel::Forward, self.machine.state().try_clone().unwrap()).unwrap();
         (workspace, loss)
+    }
+
+    /// The same as C text, compiled; none where there is no C compiler.
+    pub fn as_c(&self, loss: &str, level: CheckLevel, evaluations: usize) -> Option<CProgram> {
+        CProgram::new(&self.machine, loss, level, evaluations)
     }
 
     /// Steps from the beginning to the end.
