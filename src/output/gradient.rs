@@ -43,7 +43,7 @@ impl GradientPage {
             "steps: {} there, {} back, drops: {}, history: {} bytes, memory: {} bytes",
             gradient.steps,
             gradient.steps_back,
-            gradient.drops,
+            self.drops().map_or("not counted".to_owned(), |drops| drops.to_string()),
             gradient.history_bytes,
             gradient.memory_bytes,
         )?;
@@ -70,7 +70,7 @@ impl GradientPage {
         object.insert("steps", gradient.steps);
         object.insert("steps_back", gradient.steps_back);
         object.insert("turned", gradient.turned);
-        object.insert("drops", gradient.drops);
+        object.insert("drops", self.drops());
         object.extend(self.said().members());
         object.insert("memory_bytes", gradient.memory_bytes);
         object.insert("history_bytes", gradient.history_bytes);
@@ -78,6 +78,11 @@ impl GradientPage {
             object.insert("verify", verified::json(check, |n| self.input_name(n)));
         }
         object
+    }
+
+    /// How many adjoints were dropped. Native code that isn't checked counts none.
+    fn drops(&self) -> Option<u64> {
+        self.subject.level.is_checked().then_some(self.gradient.drops)
     }
 
     /// The line of the `uncompute` before which the pass turned round, if that wasn't the end.

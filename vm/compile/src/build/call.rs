@@ -187,7 +187,9 @@ impl StepWriter<'_> {
         // What lies behind the open frames is 0.
         self.set(Space::Reals, &cell, zero);
         if self.gradient {
-            self.draft.op(OpKind::CountDropped, [adjoint]);
+            if self.level.is_checked() {
+                self.draft.op(OpKind::CountDropped, [adjoint]);
+            }
             self.set(Space::Adjoints, &adjoint_cell, zero);
         }
     }

@@ -327,7 +327,9 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
         self.draft().op(OpKind::CountDiscarded, [self.real(cell)]);
     }
     fn drop_adjoint(&mut self, cell: usize) {
-        self.draft().op(OpKind::CountDropped, [self.adjoint(cell)]);
+        if self.scope.level.is_checked() {
+            self.draft().op(OpKind::CountDropped, [self.adjoint(cell)]);
+        }
         let zero = self.draft().real(0);
         if keeps(Rule::AdjointsAreDropped) {
             self.set_adjoint(cell, zero);
