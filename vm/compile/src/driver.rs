@@ -19,7 +19,7 @@ use crate::build::build;
 use crate::build::paths::steps_to_entry;
 use crate::compiled::Compiled;
 use crate::error::Outside;
-use crate::form::{FrameZeros, SsaBlock, SsaEnd, StopPlace, StopPlaces, Version};
+use crate::form::{FrameZeros, Observed, SsaBlock, SsaEnd, StopPlace, StopPlaces, Version};
 use crate::frames;
 use crate::passes::{FormPass, PASSES, improved};
 
@@ -137,7 +137,8 @@ impl<B: Backend> Driver<B> {
         let gradient = state.mode();
         let zeros = if begins { frames::zeros(program, state) } else { FrameZeros::default() };
         let (position, level, stops) = (state.position, self.level, stops.clone());
-        let version = Version { position, way, gradient, level, is_watched, stops, zeros };
+        let observed = Observed::Anywhere;
+        let version = Version { position, way, gradient, level, is_watched, stops, zeros, observed };
         let known = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
         let found = match known {
             Some(found) => found,

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use reviver_flow::Flow;
 use reviver_flow::graph::Way;
 use reviver_isa::Module;
 use reviver_isa::instruction::Class;
@@ -32,6 +33,19 @@ pub struct Version {
     pub stops: StopPlaces,
     /// What is known of cells where it begins: code that begins where a program does is made for that.
     pub zeros: FrameZeros,
+    pub observed: Observed,
+}
+
+/// What somebody looks at where a form is left, besides counts and where that is. Where it pauses, or lacks room for a call, it hasn't
+/// arrived: who doesn't go on from there begins anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Observed {
+    /// All memory, wherever that is.
+    Anywhere,
+    /// All memory where it arrives.
+    Arrival,
+    /// The adjoints where it arrives.
+    Adjoints,
 }
 
 /// What is known of cells: what of main's frame holds 0, to the last bit, and that no cell at all has an adjoint of -0.
@@ -83,6 +97,21 @@ pub(crate) fn is_negative_zero(system: RealSystem, bits: u64) -> bool {
         RealSystem::F64 => bits == (-0.0_f64).to_bits(),
         RealSystem::F32 => bits == u64::from((-0.0_f32).to_bits()),
         RealSystem::Fixed(_) => false,
+    }
+}
+
+/// How many cells of a class there always are, whatever calls are open: the program's own, main's, and its constants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FixedCells {
+    pub ints: u32,
+    pub reals: u32,
+}
+
+impl FixedCells {
+    /// Those of a program.
+    pub fn of(flow: &Flow) -> FixedCells {
+        let count = |class| u32::try_from(flow.layout().constants(class).end).unwrap_or(0);
+        FixedCells { ints: count(Class::Int), reals: count(Class::Real) }
     }
 }
 
@@ -268,6 +297,7 @@ pub struct SsaBlock {
 pub struct SsaForm {
     pub version: Version,
     pub numbers: NumberKinds,
+    pub cells: FixedCells,
     pub definitions: Vec<Definition>,
     /// The instructions that operations were made for, by the numbers of their values, as far as they are known: for those who
     /// read code.

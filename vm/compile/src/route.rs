@@ -10,7 +10,7 @@ use reviver_vm::{CheckLevel, Machine, Program, State, checkpoint};
 use crate::backend::Backend;
 use crate::build::build;
 use crate::compiled::Compiled;
-use crate::form::{FrameZeros, SsaForm, StopPlace, Version};
+use crate::form::{FrameZeros, Observed, SsaForm, StopPlace, Version};
 use crate::frames;
 use crate::passes::{PASSES, improved};
 use crate::start::RouteStart;
@@ -56,6 +56,15 @@ impl RoutePlan {
             is_watched: self.is_watched,
             stops: (self.to != bound).then_some(StopPlace { position: self.to, way }).into_iter().collect(),
             zeros: self.zeros(program),
+            observed: self.observed(),
+        }
+    }
+
+    /// Of a way back that nobody judges only adjoints are asked for.
+    fn observed(&self) -> Observed {
+        match (self.gradient, self.level) {
+            (true, CheckLevel::Unchecked) => Observed::Adjoints,
+            (true, CheckLevel::Checked) | (false, _) => Observed::Anywhere,
         }
     }
 
@@ -161,8 +170,8 @@ impl Route {
         let leg = Leg { travel: self.plan.travel, budget: budget.min(MOST_STEPS) };
         match self.compiled.run(machine, leg, &mut room.references) {
             Some(_) if self.is_there(machine.state()) => RouteEnd::Arrived,
-            Some(_) => RouteEnd::Underway,
-            None => RouteEnd::Failed,
+            Some(_) if self.plan.observed() == Observed::Anywhere => RouteEnd::Underway,
+            Some(_) | None => RouteEnd::Failed,
         }
     }
 

@@ -36,7 +36,7 @@ pub(crate) fn freed(cells: &ProgramCells) -> String {
         "\
 /* A cell is freed that isn't 0. */
 static void {prefix}_freed(struct {prefix}_memory *m, double value, double adjoint) {{
-    m->freed = fmax(m->freed, fabs(value));
+    m->freed = fabs(value) > m->freed ? fabs(value) : m->freed;
     if (rv_digits(value) > {digits}) {{
         m->freed_unrounded = 1;
     }}
@@ -71,7 +71,57 @@ fn same(cells: &ProgramCells, class: Class) -> String {
     )
 }
 
+/// So many numbers are looked at side by side: one maximum would wait for the one before.
+const LANES: usize = 4;
+
 fn watched(cells: &ProgramCells) -> String {
+    largest(cells) + &judged(cells)
+}
+
+fn largest(cells: &ProgramCells) -> String {
+    let (prefix, count) = (cells.prefix, cells.fixed(Class::Real));
+    let whole = count - count % LANES;
+    // Bounds are literals, and no loop is without a round: compilers warn of others.
+    let side_by_side = match whole {
+        0 => String::new(),
+        _ => format!(
+            "\
+    for (size_t i = 0; i < {whole}; i += {LANES}) {{
+        for (size_t lane = 0; lane < {LANES}; lane++) {{
+            const double size = fabs((double)m->reals[i + lane]);
+            most[lane] = size > most[lane] ? size : most[lane];
+        }}
+    }}
+"
+        ),
+    };
+    let rest = match count - whole {
+        0 => String::new(),
+        _ => format!(
+            "\
+    for (size_t i = {whole}; i < {count}; i++) {{
+        const double size = fabs((double)m->reals[i]);
+        largest = size > largest ? size : largest;
+    }}
+"
+        ),
+    };
+    format!(
+        "\
+/* The greatest magnitude of a real. None is NaN. */
+static double {prefix}_largest(const struct {prefix}_memory *m) {{
+    double most[{LANES}] = {{0}}, largest = 0;
+{side_by_side}{rest}    for (size_t lane = 0; lane < {LANES}; lane++) {{
+        largest = most[lane] > largest ? most[lane] : largest;
+    }}
+    return largest;
+}}
+
+"
+    )
+}
+
+fn judged(cells: &ProgramCells) -> String {
     let (prefix, upper, suffix) = (cells.prefix, cells.prefix.to_uppercase(), cells.numbers.suffix());
     let (of, count) = (cells.numbers.real(), cells.fixed(Class::Real));
     let Rounding { ulps, part, of_loss, .. } = Rounding::of(cells.module().real);
@@ -79,15 +129,6 @@ fn watched(cells: &ProgramCells) -> String {
     let same_ints = same(cells, Class::Int);
     format!(
         "\
-/* The greatest magnitude of a real. */
-static double {prefix}_largest(const struct {prefix}_memory *m) {{
-    double largest = 0;
-    for (size_t i = 0; i < {count}; i++) {{
-        largest = fmax(largest, fabs((double)m->reals[i]));
-    }}
-    return largest;
-}}
-
 /* Whether the way back was the way there, and rounding explains what it is off by. */
 static int {prefix}_judged(const struct {prefix}_memory *m, double largest, double loss) {{
     const double most = {ulps} * rv_ulp_{suffix}(({of})largest);
@@ -99,12 +140,20 @@ static int {prefix}_judged(const struct {prefix}_memory *m, double largest, doub
         return {upper}_FREED;
     }}
     for (size_t i = 0; i < {count}; i++) {{
-        const double from = (double)m->start_reals[i], by = fabs((double)m->reals[i] - from);
-        if ((from != 0 && by > fabs(from) * {part}) || by > most) {{
-            return {upper}_MISSED;
+        if (m->reals[i] != m->start_reals[i]) {{
+            const double from = (double)m->start_reals[i], by = fabs((double)m->reals[i] - from);
+            if ((from != 0 && by > fabs(from) * {part}) || by > most) {{
+                return {upper}_MISSED;
+            }}
+            error += fabs(by * (double)m->adjoints[i]);
         }}
-        error += fabs(by * (double)m->adjoints[i]);
-        size += fabs(from * (double)m->adjoints[i]);
+    }}
+    /* The loss alone mostly outweighs it. */
+    if (error <= {of_loss} * size) {{
+        return {upper}_DONE;
+    }}
+    for (size_t i = 0; i < {count}; i++) {{
+        size += fabs((double)m->start_reals[i] * (double)m->adjoints[i]);
     }}
     return error > {of_loss} * size ? {upper}_SENSITIVE : {upper}_DONE;
 }}

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use reviver_compile::build;
 use reviver_compile::form::{
-    Demands, FormExit, FrameZeros, LevelDemands, SsaEnd, SsaForm, StopPlace, StopPlaces, TOP_WORD, Version,
+    Demands, FormExit, FrameZeros, LevelDemands, Observed, SsaEnd, SsaForm, StopPlace, StopPlaces, TOP_WORD,
+    Version,
 };
 use reviver_compile::op::{OpKind, Space, SsaOp};
 use reviver_compile::passes::{PASSES, improved};
@@ -240,6 +241,7 @@ impl Ways {
             is_watched: false,
             stops: StopPlaces::default(),
             zeros,
+            observed: Observed::Arrival,
         };
         let back = Version { position: end, way: Way::Against, ..plain.clone() };
         Ok(Ways { there: version(program, plain, end)?, back: version(program, back, begin)? })
@@ -256,14 +258,17 @@ impl Ways {
         let (begin, to) = (program.begin(), turn.unwrap_or(program.end()));
         let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
         let (position, way) = (begin, Way::Along);
-        let there = Version { position, way, gradient: false, level, is_watched, stops, zeros };
+        let observed = Observed::Arrival;
+        let there = Version { position, way, gradient: false, level, is_watched, stops, zeros, observed };
         // Where it turns round, only the loss has an adjoint, which is none of main's variables.
         let are_zero = !program.names_adjoints();
         let zeros =
             FrameZeros { adjoints: are_zero, no_adjoint_is_negative: are_zero, ..FrameZeros::default() };
         let (position, way) = (to, Way::Against);
         let stops = StopPlaces::default();
-        let back = Version { position, way, gradient: true, level, is_watched, stops, zeros };
+        // Nobody judges the way back of code that isn't checked.
+        let observed = if level.is_checked() { observed } else { Observed::Adjoints };
+        let back = Version { position, way, gradient: true, level, is_watched, stops, zeros, observed };
         Ok(Ways { there: version(program, there, to)?, back: version(program, back, begin)? })
     }
 }

@@ -12,7 +12,7 @@ use reviver_compile::build;
 use reviver_compile::check::check;
 use reviver_compile::driver::Driver;
 use reviver_compile::evaluate::Evaluator;
-use reviver_compile::form::{FrameZeros, SsaEnd, SsaForm, StopPlaces, Version};
+use reviver_compile::form::{FrameZeros, Observed, SsaEnd, SsaForm, StopPlaces, Version};
 use reviver_compile::passes::PASSES;
 use reviver_flow::graph::Way;
 use reviver_jit::Jit;
@@ -906,7 +906,9 @@ fn skips(text: &str, way: Way) -> usize {
     let position = if way == Way::Along { program.begin() } else { program.end() };
     let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
     let (level, stops) = (CheckLevel::Unchecked, StopPlaces::default());
-    let version = Version { position, way, gradient: false, level, is_watched: false, stops, zeros };
+    let observed = Observed::Anywhere;
+    let version =
+        Version { position, way, gradient: false, level, is_watched: false, stops, zeros, observed };
     let form = build(program.module(), program.flow(), version).unwrap();
     form.blocks.iter().filter(|block| matches!(block.end, SsaEnd::Pause { skipped: Some(_), .. })).count()
 }

@@ -12,7 +12,9 @@ use reviver_flow::Anchor;
 use reviver_isa::instruction::Class;
 
 use crate::error::Outside;
-use crate::form::{Definition, Demands, NumberKinds, REFERENCE_WORDS, SsaBlock, SsaEnd, SsaForm, Version};
+use crate::form::{
+    Definition, Demands, FixedCells, NumberKinds, REFERENCE_WORDS, SsaBlock, SsaEnd, SsaForm, Version,
+};
 use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
 
 /// A cell that only steps which name it reach.
@@ -403,6 +405,7 @@ impl Draft {
         Ok(SsaForm {
             version,
             numbers: self.numbers,
+            cells: FixedCells::default(),
             definitions,
             instructions,
             blocks,

@@ -10,6 +10,7 @@ mod elision;
 mod exits;
 mod frame;
 mod kept;
+mod observed;
 mod pairs;
 pub(crate) mod paths;
 mod plan;
@@ -38,7 +39,7 @@ use self::plan::{FormPlan, FunctionBlocks, StretchBlocks};
 use self::storage::FunctionStorage;
 use self::writer::StepWriter;
 use crate::error::Outside;
-use crate::form::{FIRST_RECORD, FrameZeros, Jump, NumberKinds, SsaEnd, SsaForm, Version};
+use crate::form::{FIRST_RECORD, FixedCells, FrameZeros, Jump, NumberKinds, SsaEnd, SsaForm, Version};
 use crate::op::{Input, OpKind, Space};
 use crate::order;
 
@@ -77,9 +78,11 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
     }
     let calls = function_calls(&activations);
     let demands = demands(&activations, &plan.exits, &calls);
-    let mut form = SsaForm { exits: plan.exits, calls, demands, ..draft.finish(version.clone())? };
+    let cells = FixedCells::of(flow);
+    let mut form = SsaForm { exits: plan.exits, calls, demands, cells, ..draft.finish(version.clone())? };
     // A function that doesn't come back has nothing behind its calls.
     order::drop_unreached(&mut form);
+    observed::forget_others(&mut form);
     Ok(with_pauses(form))
 }
 

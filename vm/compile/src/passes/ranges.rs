@@ -70,29 +70,41 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
         (OpKind::Place, &[base, index, stride]) => {
             let distance = of(index).ends(of(stride), IntRange::ALL, |a, b| a * b);
             let simple = of(base).ends(distance, IntRange::ALL, |a, b| a + b);
-            let end = span_end(known.form(), base, index, stride)
-                .map_or(IntRange::ALL, |parts| of(parts[0]).ends(of(parts[1]), IntRange::ALL, |a, b| a + b));
+            let end = span_end(known.form(), base, index, stride).map_or(IntRange::ALL, |(first, whole)| {
+                let first = first.map_or(IntRange::only(0), of);
+                first.ends(of(whole), IntRange::ALL, |a, b| a + b)
+            });
             simple.common(IntRange { high: end.high.saturating_sub(1), ..IntRange::ALL })
         }
         _ => IntRange::ALL,
     }
 }
 
-/// Of an element of what lies behind the first x cells, (base + x) + index with an index below (length - x): the base and the length, whose
-/// sum it is below.
-fn span_end(form: &SsaForm, base: SsaValue, index: SsaValue, stride: SsaValue) -> Option<[SsaValue; 2]> {
+/// Of an element of what lies behind the first x cells, (base + x) + index with an index below (length - x): the base, if that isn't 0, and the
+/// length, whose sum it is below.
+fn span_end(
+    form: &SsaForm,
+    base: SsaValue,
+    index: SsaValue,
+    stride: SsaValue,
+) -> Option<(Option<SsaValue>, SsaValue)> {
     let place = |value: SsaValue| match form.op(value)? {
         SsaOp { kind: OpKind::Place, operands, guard: None } => {
             <[SsaValue; 3]>::try_from(operands.as_slice()).ok()
         }
         _ => None,
     };
-    let int = |value: SsaValue| match form.op(value)?.kind {
-        OpKind::Int(literal) => Some(literal),
-        _ => None,
-    };
+    let is_int =
+        |value: SsaValue, literal: i64| form.op(value).is_some_and(|op| op.kind == OpKind::Int(literal));
     let found = form.op(index).filter(|op| matches!(op.kind, OpKind::Index { .. }) && op.guard.is_none())?;
-    let (&[_, length], Some(1)) = (found.operands.as_slice(), int(stride)) else { return None };
-    let ([first, begin, on], [whole, left_out, back]) = (place(base)?, place(length)?);
-    (begin == left_out && int(on) == Some(1) && int(back) == Some(-1)).then_some([first, whole])
+    let &[_, length] = found.operands.as_slice() else { return None };
+    let [whole, left_out, back] = place(length)?;
+    if !is_int(stride, 1) || !is_int(back, -1) {
+        return None;
+    }
+    match place(base) {
+        _ if base == left_out => Some((None, whole)),
+        Some([first, begin, on]) if begin == left_out && is_int(on, 1) => Some((Some(first), whole)),
+        _ => None,
+    }
 }

@@ -1,8 +1,7 @@
-//! A cell in memory that each round of a loop reads and changes, such as a sum, is a value while the loop runs: it is loaded before the loop,
-//! and stored where that ends or is left. Of loops only whose rounds are one block. Knows no arithmetic.
+//! A cell in memory that each round of a loop reads, and may change, such as a sum, is a value while the loop runs: it is loaded before the loop,
+//! and stored where that ends or is left, if it was changed. Of loops only whose rounds are one block. Knows no arithmetic.
 //!
-//! What is loaded before the loop is loaded before the checks of its rounds. So the address must be one that there is whatever they find: one
-//! that lies below another that the form names by a literal, because cells lie side by side.
+//! What is loaded before the loop is loaded before the checks of its rounds. So the address must be one that there is whatever they find.
 
 use super::ranges::{FormRanges, KnownRanges};
 use super::replacing::Replacements;
@@ -12,13 +11,13 @@ use crate::range::IntRange;
 
 /// Holds them.
 pub(super) fn hold(form: &mut SsaForm) {
-    let (entries, cells) = (entries(form), KnownCells::of(form));
+    let entries = entries(form);
     let mut replacements = Replacements::of(form);
     for header in 0..form.blocks.len() as u32 {
         let Some(found) = SmallLoop::at(form, &entries, header) else { continue };
         for _ in 0..MOST_HELD {
-            let Some(sum) = found.sum(form, &cells, &mut replacements) else { break };
-            found.hold(form, &sum, &mut replacements);
+            let Some(cell) = found.held(form, &mut replacements) else { break };
+            found.hold(form, &cell, &mut replacements);
         }
     }
     replacements.apply(form);
@@ -40,43 +39,6 @@ fn entries(form: &SsaForm) -> Vec<Vec<u32>> {
     entries
 }
 
-/// The cells of each class that there are, as far as a form shows it.
-struct KnownCells {
-    ints: i64,
-    reals: i64,
-}
-
-impl KnownCells {
-    /// Those up to the last one that a load or a store names by a literal.
-    fn of(form: &SsaForm) -> KnownCells {
-        let mut cells = KnownCells { ints: 0, reals: 0 };
-        for op in form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value)) {
-            let (OpKind::Load(space) | OpKind::Store(space), Some(&address)) = (op.kind, op.operands.first())
-            else {
-                continue;
-            };
-            let Some(OpKind::Int(address)) = form.op(address).map(|op| op.kind) else { continue };
-            let count = match space {
-                Space::Ints => &mut cells.ints,
-                Space::Reals | Space::Adjoints => &mut cells.reals,
-                Space::References => continue,
-            };
-            *count = (*count).max(address.saturating_add(1));
-        }
-        cells
-    }
-
-    /// Whether all addresses of a range are theirs.
-    fn include(&self, space: Space, addresses: IntRange) -> bool {
-        let count = match space {
-            Space::Ints => self.ints,
-            Space::Reals | Space::Adjoints => self.reals,
-            Space::References => return false,
-        };
-        addresses.low >= 0 && addresses.high < count
-    }
-}
-
 /// A loop whose rounds are one block.
 struct SmallLoop {
     /// Leads to the header from outside, and nowhere else.
@@ -93,12 +55,22 @@ struct SmallLoop {
 }
 
 /// A cell that is held.
-struct Sum {
+struct HeldCell {
     space: Space,
     address: SsaValue,
-    store: SsaValue,
-    /// What is stored in each round.
-    stored: SsaValue,
+    /// What each round stores there, if it does, and by which operation.
+    stored: Option<SsaValue>,
+    store: Option<SsaValue>,
+}
+
+/// Whether all addresses of a range are those of cells that there always are.
+fn are_there(form: &SsaForm, space: Space, addresses: IntRange) -> bool {
+    let count = match space {
+        Space::Ints => form.cells.ints,
+        Space::Reals | Space::Adjoints => form.cells.reals,
+        Space::References => return false,
+    };
+    addresses.low >= 0 && addresses.high < count.into()
 }
 
 impl SmallLoop {
@@ -144,39 +116,56 @@ impl SmallLoop {
         blocks.flat_map(|block| block.ops.iter().copied()).collect()
     }
 
-    /// A cell that can be held.
-    fn sum(&self, form: &SsaForm, cells: &KnownCells, replacements: &mut Replacements) -> Option<Sum> {
+    /// A cell that can be held: one that is changed, or else one that is read only.
+    fn held(&self, form: &SsaForm, replacements: &mut Replacements) -> Option<HeldCell> {
         let ops = self.ops(form);
         let body = form.blocks.get(self.body as usize)?;
-        body.ops.iter().find_map(|&store| {
-            let op = form.op(store).filter(|op| op.guard.is_none())?;
-            let (OpKind::Store(space), &[address, stored]) = (op.kind, op.operands.as_slice()) else {
-                return None;
-            };
-            let sum = Sum { space, address: replacements.find(address), store, stored };
-            let is_there = cells.include(space, FormRanges(form).range(sum.address));
-            (is_there && self.can_hold(form, &sum, &ops, replacements)).then_some(sum)
+        let mut cells = Vec::new();
+        for &value in &body.ops {
+            let Some(op) = form.op(value).filter(|op| op.guard.is_none()) else { continue };
+            match (op.kind, op.operands.as_slice()) {
+                (OpKind::Store(space), &[address, stored]) => {
+                    let address = replacements.find(address);
+                    cells.push(HeldCell { space, address, stored: Some(stored), store: Some(value) });
+                }
+                (OpKind::Load(space), &[address]) => {
+                    let address = replacements.find(address);
+                    cells.push(HeldCell { space, address, stored: None, store: None });
+                }
+                _ => {}
+            }
+        }
+        cells.sort_by_key(|cell| cell.store.is_none());
+        cells.into_iter().find(|cell| {
+            are_there(form, cell.space, FormRanges(form).range(cell.address))
+                && self.can_hold(form, cell, &ops, replacements)
         })
     }
 
-    /// Whether a cell is read, stored to once, and the only one of those that a round touches that may lie there; and whether it is the same
-    /// one in each round.
-    fn can_hold(&self, form: &SsaForm, sum: &Sum, ops: &[SsaValue], replacements: &mut Replacements) -> bool {
+    /// Whether a cell is read, stored to by that store at most, and the only one of those that a round touches that may lie there; and whether
+    /// it is the same one in each round.
+    fn can_hold(
+        &self,
+        form: &SsaForm,
+        cell: &HeldCell,
+        ops: &[SsaValue],
+        replacements: &mut Replacements,
+    ) -> bool {
         let parameters = self.blocks().filter_map(|block| form.blocks.get(block as usize));
-        let is_made_here = ops.contains(&sum.address)
-            || parameters.flat_map(|block| &block.parameters).any(|&parameter| parameter == sum.address);
-        let range = FormRanges(form).range(sum.address);
+        let is_made_here = ops.contains(&cell.address)
+            || parameters.flat_map(|block| &block.parameters).any(|&parameter| parameter == cell.address);
+        let range = FormRanges(form).range(cell.address);
         let mut is_read = false;
         let are_apart = ops.iter().all(|&value| {
             let Some(op) = form.op(value) else { return true };
             match (op.kind, op.operands.as_slice()) {
-                (OpKind::Load(space), &[address]) if space == sum.space => {
-                    let is_same = replacements.find(address) == sum.address;
+                (OpKind::Load(space), &[address]) if space == cell.space => {
+                    let is_same = replacements.find(address) == cell.address;
                     is_read |= is_same;
-                    is_same || range.is_apart(FormRanges(form).range(address))
+                    is_same || cell.store.is_none() || range.is_apart(FormRanges(form).range(address))
                 }
-                (OpKind::Store(space), &[address, _]) if space == sum.space => {
-                    value == sum.store || range.is_apart(FormRanges(form).range(address))
+                (OpKind::Store(space), &[address, _]) if space == cell.space => {
+                    Some(value) == cell.store || range.is_apart(FormRanges(form).range(address))
                 }
                 _ => true,
             }
@@ -184,49 +173,50 @@ impl SmallLoop {
         !is_made_here && are_apart && is_read
     }
 
-    fn hold(&self, form: &mut SsaForm, sum: &Sum, replacements: &mut Replacements) {
+    fn hold(&self, form: &mut SsaForm, cell: &HeldCell, replacements: &mut Replacements) {
+        let loaded = define(form, OpKind::Load(cell.space), &[cell.address]);
+        edit(form, self.before, |block| block.ops.push(loaded));
+        let Some(stored) = cell.stored else { return self.replace_loads(form, cell, loaded, replacements) };
         let held = SsaValue(form.definitions.len() as u32);
-        form.definitions.push(Definition::Parameter(sum.space.class()));
-        let loaded = define(form, OpKind::Load(sum.space), &[sum.address]);
-        let stored_at_stop = define(form, OpKind::Store(sum.space), &[sum.address, held]);
-        let stored_behind = define(form, OpKind::Store(sum.space), &[sum.address, sum.stored]);
-        self.replace_loads(form, sum, held, replacements);
+        form.definitions.push(Definition::Parameter(cell.space.class()));
+        let stored_at_stop = define(form, OpKind::Store(cell.space), &[cell.address, held]);
+        let stored_behind = define(form, OpKind::Store(cell.space), &[cell.address, stored]);
+        self.replace_loads(form, cell, held, replacements);
         let mut last = vec![stored_behind];
-        if self.is_checked(form, sum.stored) {
-            last.insert(0, define(form, OpKind::RequireAdmitted, &[sum.stored]));
+        if self.is_checked(form, stored) {
+            last.insert(0, define(form, OpKind::RequireAdmitted, &[stored]));
         }
-        let mut edit = |block: u32, edit: &mut dyn FnMut(&mut SsaBlock)| {
-            form.blocks.get_mut(block as usize).into_iter().for_each(edit);
-        };
-        edit(self.before, &mut |block| block.ops.push(loaded));
-        edit(self.before, &mut |block| pass(&mut block.end, self.header, loaded));
-        edit(self.latch, &mut |block| pass(&mut block.end, self.header, sum.stored));
-        edit(self.header, &mut |block| block.parameters.push(held));
-        edit(self.stop, &mut |block| block.ops.insert(0, stored_at_stop));
-        edit(self.behind, &mut |block| drop(block.ops.splice(0..0, last.iter().copied())));
+        edit(form, self.before, |block| pass(&mut block.end, self.header, loaded));
+        edit(form, self.latch, |block| pass(&mut block.end, self.header, stored));
+        edit(form, self.header, |block| block.parameters.push(held));
+        edit(form, self.stop, |block| block.ops.insert(0, stored_at_stop));
+        edit(form, self.behind, |block| drop(block.ops.splice(0..0, last.iter().copied())));
     }
 
     /// Takes the loads and the store of a round away: what is read before the store is what was passed, and else what is stored.
-    fn replace_loads(&self, form: &mut SsaForm, sum: &Sum, held: SsaValue, replacements: &mut Replacements) {
+    fn replace_loads(
+        &self,
+        form: &mut SsaForm,
+        cell: &HeldCell,
+        held: SsaValue,
+        replacements: &mut Replacements,
+    ) {
         let mut value_now = held;
         for block in self.blocks() {
             let ops = form.blocks.get_mut(block as usize).map(|block| std::mem::take(&mut block.ops));
             let mut kept = Vec::new();
             for value in ops.unwrap_or_default() {
                 match form.op(value).map(|op| (op.kind, op.operands.as_slice())) {
-                    _ if value == sum.store => value_now = sum.stored,
+                    _ if Some(value) == cell.store => value_now = cell.stored.unwrap_or(held),
                     Some((OpKind::Load(space), &[address]))
-                        if space == sum.space && replacements.find(address) == sum.address =>
+                        if space == cell.space && replacements.find(address) == cell.address =>
                     {
                         replacements.replace(value, value_now);
                     }
                     _ => kept.push(value),
                 }
             }
-            form.blocks
-                .get_mut(block as usize)
-                .into_iter()
-                .for_each(|block| block.ops = std::mem::take(&mut kept));
+            edit(form, block, |block| block.ops = kept);
         }
     }
 
@@ -244,6 +234,12 @@ fn define(form: &mut SsaForm, kind: OpKind, operands: &[SsaValue]) -> SsaValue {
     let operands = operands.iter().copied().collect();
     form.definitions.push(Definition::Op(SsaOp { kind, operands, guard: None }));
     value
+}
+
+fn edit(form: &mut SsaForm, block: u32, edit: impl FnOnce(&mut SsaBlock)) {
+    if let Some(block) = form.blocks.get_mut(block as usize) {
+        edit(block);
+    }
 }
 
 /// Passes one more value to a block.
