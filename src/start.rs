@@ -9,11 +9,11 @@ use reviver_isa::module::{Global, Module, Role, Shape};
 use reviver_vm::given::Tape;
 use reviver_vm::notation::Notation;
 use reviver_vm::room::OutOfMemory;
-use reviver_vm::{Machine, Program, Travel};
+use reviver_vm::{CheckLevel, Machine, Program, State, Travel};
 
 use crate::cli::{Given, OtherNumbers, Start};
 use crate::failure::{Exit, Failure, Fallible};
-use crate::{given, load, streams};
+use crate::{given, load, read, streams};
 
 /// Standard input can be read once. `others` are the files that a command reads besides.
 pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Fallible {
@@ -25,6 +25,18 @@ pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Fallible {
         return Err(Failure::usage("standard input can be read for one purpose only: `-` is given twice"));
     }
     Ok(())
+}
+
+/// A saved state that nobody has checked is gone on with only by who asks for that, and is told so.
+pub fn check_level(path: &Path, state: &State, level: CheckLevel) -> Fallible {
+    if !state.counters.is_unchecked || !level.is_checked() {
+        return Ok(());
+    }
+    let failure = Failure::usage(format_args!(
+        "{}: this state was saved by a run with `--unchecked`, so its numbers may be wrong",
+        read::shown(path)
+    ));
+    Err(failure.help("give `--unchecked` to go on from there all the same, or begin anew"))
 }
 
 /// The program with the numbers that the options ask for, and in their notation.

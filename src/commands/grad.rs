@@ -12,7 +12,7 @@ use crate::cli::{GradOptions, Start};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::output::gradient::GradientPage;
 use crate::write::OutputTarget;
-use crate::{kinds, output, read, streams, subject, write};
+use crate::{kinds, output, read, start, streams, subject, write};
 
 pub fn run(options: &GradOptions) -> Fallible {
     let start = &options.differentiated.start;
@@ -53,7 +53,7 @@ fn page(options: &GradOptions) -> Fallible<GradientPage> {
 /// The gradient, or how far it has come in a file.
 fn gradient(options: &GradOptions, subject: &Subject, loss: &Variable) -> Fallible<Gradient> {
     let program = &subject.program;
-    let from = options.from_state.as_deref().map(|path| underway(program, path)).transpose()?;
+    let from = options.from_state.as_deref().map(|path| underway(subject, path)).transpose()?;
     let target = options.save_state.as_deref();
     let target =
         target.map(|path| OutputTarget::new(path, &kinds::STATE, options.force.force)).transpose()?;
@@ -70,9 +70,11 @@ fn gradient(options: &GradOptions, subject: &Subject, loss: &Variable) -> Fallib
 }
 
 /// How far a gradient has come that was saved.
-fn underway(program: &Program, path: &Path) -> Fallible<Underway> {
-    checkpoint::decode_underway(program, &read::data(path)?)
-        .map_err(|error| Failure::load(format_args!("{}: {error}", read::shown(path))))
+fn underway(subject: &Subject, path: &Path) -> Fallible<Underway> {
+    let underway = checkpoint::decode_underway(&subject.program, &read::data(path)?)
+        .map_err(|error| Failure::load(format_args!("{}: {error}", read::shown(path))))?;
+    start::check_level(path, &underway.state, subject.level)?;
+    Ok(underway)
 }
 
 /// What a gradient fails with that was stopped, once it is saved.

@@ -95,6 +95,7 @@ fn begun(options: &RunOptions, program: &Arc<Program>) -> Fallible<Begun> {
     };
     let (state, residues) = checkpoint::decode(program, &read::data(path)?)
         .map_err(|error| Failure::load(format_args!("{}: {error}", read::shown(path))))?;
+    start::check_level(path, &state, options.start.checking.level())?;
     Ok(Begun { machine: Machine::resume(program.clone(), state, residues), assumed: Vec::new() })
 }
 

@@ -46,11 +46,27 @@ fn unchecked_gradients_are_the_same_and_nobody_has_judged_them() {
     assert!(!checked.stdout.contains("unchecked"));
     let object = reviver(&format!("{command} --unchecked --json")).expect(0).json();
     assert_eq!((object["level"].as_str(), object["loss_error"].is_null()), (Some("unchecked"), true));
+    assert!(object["drops"].is_null() && unchecked.stdout.contains("drops: not counted"));
     reviver("jacobian programs/rotation.rasm --engine jit --unchecked").expect(0);
     reviver("jacobian programs/norm.rasm --of length --engine jit --unchecked").expect(0).prints_part(LINE);
     // These are always the interpreter's, which checks everything.
     let object = reviver("hessian programs/besselj.rasm --loss out --unchecked --json").expect(0).json();
     assert_eq!((object.get("level"), object["loss_error"].is_null()), (None, false));
+}
+
+#[test]
+fn a_saved_state_says_that_nobody_has_checked_it() {
+    let folder = Folder::new();
+    let [checked, unchecked] = ["checked", "unchecked"].map(|name| folder.at(name));
+    let run = "run programs/fib.rasm --engine jit";
+    reviver(&format!("{run} --set n=100000 --max-steps 40000 --save-state {checked}")).expect(5);
+    reviver(&format!("{run} --unchecked --set n=100000 --max-steps 40000 --save-state {unchecked}"))
+        .expect(5);
+    reviver(&format!("{run} --from-state {checked}")).expect(0);
+    reviver(&format!("{run} --from-state {unchecked}")).expect(2).says("saved by a run with `--unchecked`");
+    reviver(&format!("{run} --from-state {unchecked} --unchecked"))
+        .expect(0)
+        .prints_part("unchecked: nobody looked");
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub(crate) struct Compiled {
     levels: AtomicU32,
     /// How many of the calls that were open before it is told: more, once it has come back from all of them.
     told: AtomicU32,
+    /// Whether it leaves checks out.
+    is_unchecked: bool,
     /// Whether it reads or changes adjoints.
     needs_adjoints: bool,
     /// Whether it opens no calls, and asks for nothing: then a machine is moved by it as it is.
@@ -47,6 +49,7 @@ impl Compiled {
         let (demands, first_steps) = (form.demands, form.first_steps.into());
         let levels = AtomicU32::new(if calls.is_empty() { 0 } else { FEW_CALLS });
         let told = AtomicU32::new(FEW_CALLS);
+        let is_unchecked = !form.version.level.is_checked();
         let needs_adjoints = needs_adjoints(&form);
         let is_plain = is_plain(&form);
         let code = backend.compile(form)?;
@@ -57,6 +60,7 @@ impl Compiled {
             demands,
             levels,
             told,
+            is_unchecked,
             needs_adjoints,
             is_plain,
             first_steps,
@@ -101,6 +105,7 @@ impl Compiled {
         };
         let (state, sign) = (machine.state_mut(), leg.travel.sign());
         state.step += sign * steps as i64;
+        state.counters.is_unchecked |= self.is_unchecked;
         state.counters.erased_bits += counts.erased_bits;
         state.counters.discarded_bits += counts.discarded_bits;
         state.counters.drops += counts.drops;

@@ -4,7 +4,7 @@
 //! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991); block
 //! parameters are A. W. Appel's, "SSA is functional programming" (1998).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use reviver_flow::Flow;
@@ -100,7 +100,8 @@ pub(crate) fn is_negative_zero(system: RealSystem, bits: u64) -> bool {
     }
 }
 
-/// How many cells of a class there always are, whatever calls are open: the program's own, main's, and its constants.
+/// How many cells of a class there always are where a form runs, whatever calls are open: the program's own, main's, its constants, and as
+/// many behind these as the form asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FixedCells {
     pub ints: u32,
@@ -108,10 +109,15 @@ pub struct FixedCells {
 }
 
 impl FixedCells {
-    /// Those of a program.
-    pub fn of(flow: &Flow) -> FixedCells {
-        let count = |class| u32::try_from(flow.layout().constants(class).end).unwrap_or(0);
-        FixedCells { ints: count(Class::Int), reals: count(Class::Real) }
+    /// Those of a form of a program.
+    pub fn of(flow: &Flow, demands: Demands) -> FixedCells {
+        let count = |class, more: u32| {
+            u32::try_from(flow.layout().constants(class).end).map_or(0, |own| own.saturating_add(more))
+        };
+        FixedCells {
+            ints: count(Class::Int, demands.frame_ints),
+            reals: count(Class::Real, demands.frame_reals),
+        }
     }
 }
 
@@ -339,6 +345,23 @@ impl SsaForm {
             Definition::Op(op) => op.kind.facts().gives,
             Definition::Parameter(class) => Some(*class),
         }
+    }
+
+    /// Makes a value of an operation that isn't guarded; whoever asks puts it into a block.
+    pub fn define(&mut self, kind: OpKind, operands: &[SsaValue]) -> SsaValue {
+        let value = SsaValue(self.definitions.len() as u32);
+        let operands = operands.iter().copied().collect();
+        self.definitions.push(Definition::Op(SsaOp { kind, operands, guard: None }));
+        value
+    }
+
+    /// The blocks that pauses lead to where the steps don't last.
+    pub fn stops(&self) -> HashSet<u32> {
+        let stops = self.blocks.iter().filter_map(|block| match &block.end {
+            SsaEnd::Pause { stop, .. } => Some(stop.to),
+            SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Exit { .. } => None,
+        });
+        stops.collect()
     }
 
     /// What it has to be given, by the values that stand for it.

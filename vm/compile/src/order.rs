@@ -1,6 +1,8 @@
 //! Orders in which the blocks of a form are gone through, which of them dominate others, and which nothing leads to. Knows no
 //! operation.
 
+use std::collections::BTreeMap;
+
 use crate::form::{SsaEnd, SsaForm};
 
 /// Blocks behind those that they lead to, where a jump is `followed` and no way leads back over such jumps. Every block
@@ -134,26 +136,34 @@ fn spans(dominators: &[Option<u32>]) -> Vec<(u32, u32)> {
 
 /// By block whether it is in a loop that has one head.
 pub fn in_loops(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<bool> {
+    loop_depths(form, dominators).into_iter().map(|depth| depth > 0).collect()
+}
+
+/// By block in how many loops it is that have one head each.
+pub fn loop_depths(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<u32> {
     let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); form.blocks.len()];
     for (from, block) in (0..).zip(&form.blocks) {
         for jump in block.end.jumps() {
             predecessors[jump.to as usize].push(from);
         }
     }
-    let mut is_in = vec![false; form.blocks.len()];
+    let mut rounds: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (from, head) in back_edges(form, dominators) {
+        rounds.entry(head).or_default().push(from);
+    }
+    let mut depths = vec![0; form.blocks.len()];
+    for (head, mut open) in rounds {
         // Loops share blocks, so each has its own note of what was seen.
         let mut is_seen = vec![false; form.blocks.len()];
         is_seen[head as usize] = true;
-        let mut open = vec![from];
         while let Some(block) = open.pop() {
             if !std::mem::replace(&mut is_seen[block as usize], true) {
                 open.extend(&predecessors[block as usize]);
             }
         }
-        is_in.iter_mut().zip(is_seen).for_each(|(is_in, is_seen)| *is_in |= is_seen);
+        depths.iter_mut().zip(is_seen).for_each(|(depth, is_seen)| *depth += u32::from(is_seen));
     }
-    is_in
+    depths
 }
 
 /// The nearest block that dominates two.

@@ -32,14 +32,14 @@ pub(crate) fn freed_name(cells: &ProgramCells) -> String {
 /// That function.
 pub(crate) fn freed(cells: &ProgramCells) -> String {
     let (prefix, digits) = (cells.prefix, Rounding::of(cells.module().real).digits);
+    // The bits of a double that are 0 where it has so few digits.
+    let long = (1_u64 << f64::MANTISSA_DIGITS.saturating_sub(digits)) - 1;
     format!(
         "\
-/* A cell is freed that isn't 0. */
-static void {prefix}_freed(struct {prefix}_memory *m, double value, double adjoint) {{
+/* A cell is freed that isn't 0: how large it is, and whether it has more than {digits} binary digits. */
+static inline void {prefix}_freed(struct {prefix}_memory *m, double value, double adjoint) {{
     m->freed = fabs(value) > m->freed ? fabs(value) : m->freed;
-    if (rv_digits(value) > {digits}) {{
-        m->freed_unrounded = 1;
-    }}
+    m->freed_unrounded |= (rv_bits_f64(value) & UINT64_C({long})) != 0;
     m->freed_error += fabs(value * adjoint);
 }}
 "

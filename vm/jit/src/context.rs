@@ -40,7 +40,7 @@ pub struct CodeContext<'c> {
 }
 
 /// A field of the context, by its offset.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ContextField(pub i32);
 
 impl ContextField {

@@ -12,8 +12,10 @@ use reviver_compile::build;
 use reviver_compile::check::check;
 use reviver_compile::driver::Driver;
 use reviver_compile::evaluate::Evaluator;
-use reviver_compile::form::{FrameZeros, Observed, SsaEnd, SsaForm, StopPlaces, Version};
-use reviver_compile::passes::PASSES;
+use reviver_compile::form::{FrameZeros, Observed, SsaBlock, SsaEnd, SsaForm, StopPlaces, Version};
+use reviver_compile::op::OpKind;
+use reviver_compile::order::{dominators, loop_depths};
+use reviver_compile::passes::{PASSES, improved};
 use reviver_flow::graph::Way;
 use reviver_jit::Jit;
 use reviver_vm::digest::{Digest, state_digest};
@@ -614,6 +616,68 @@ fn a_number_that_is_too_large_is_found_wherever_it_goes() {
     }
 }
 
+/// Sums of loops in loops, whose cells are looked at in the end: each may be too large in any round, there and back, and as an adjoint. Two
+/// names may be one cell, whose adjoint then gets two parts.
+fn sums_of_arrays(system: &str) -> String {
+    format!(
+        ".real {system}\n.inout x[6]: real default {{1, 2, 3, 4, 5, 6}}, y[6]: real, w: real default 0.5, n default 3\n\
+         for t in 0..n\n for i in 0..6\n  add y[i], square(x[i] - x[(i + t) % 6]) * w\n  sub y[i], x[i] * x[i]\n rof\nrof\n"
+    )
+}
+
+#[test]
+fn sums_that_are_too_large_are_found_in_the_end() {
+    for (system, large) in [("f64", [1e160, -1e308]), ("f32", [1e20, -3e38])] {
+        let machines = Machines::of(&sums_of_arrays(system));
+        let first = machines.plain.program().cells(machines.plain.program().global("x").unwrap().0).start;
+        let bits = |value: f64| match system {
+            "f64" => value.to_bits(),
+            _ => u64::from((value as f32).to_bits()),
+        };
+        let mut ended = machines.copy();
+        ended.run(Travel::Forward, 1 << 60);
+        for (cell, value) in (0..12).flat_map(|cell| large.map(|value| (first + cell, value))) {
+            let mut there = machines.copy();
+            there.each().for_each(|machine| machine.state_mut().reals[cell] = bits(value));
+            for budget in (0..90).step_by(7).chain([1 << 60]) {
+                there.copy().run(Travel::Forward, budget);
+            }
+            let mut back = ended.copy();
+            for machine in back.each() {
+                let state = machine.state_mut();
+                state.set_mode(true);
+                state.adjoints_mut().cells[cell] = bits(value);
+                state.adjoints_mut().cells[first + 7] = bits(-value);
+            }
+            for budget in (0..90).step_by(7).chain([1 << 60]) {
+                back.copy().run(Travel::Backward, budget);
+            }
+        }
+    }
+}
+
+/// Rounds of loops that only add to arrays check no float.
+#[test]
+fn what_lasts_is_looked_at_once() {
+    let (program, form) = whole_form(&sums_of_arrays("f64"), Way::Along, CheckLevel::Checked);
+    let form = improved(form, &PASSES);
+    let depths = loop_depths(&form, &dominators(&form));
+    let checks = |block: &SsaBlock| {
+        let ops = block.ops.iter().filter_map(|&value| form.op(value));
+        ops.filter(|op| op.kind == OpKind::RequireAdmitted).count()
+    };
+    let deep: usize = form
+        .blocks
+        .iter()
+        .zip(&depths)
+        .filter(|(_, depth)| **depth > 1)
+        .map(|(block, _)| checks(block))
+        .sum();
+    let all: usize = form.blocks.iter().map(checks).sum();
+    assert_eq!(deep, 0, "{form}");
+    assert!(all >= program.cells(program.global("y").unwrap().0).len(), "{form}");
+}
+
 /// Elements that lie beyond what an index has room for as a word.
 #[test]
 fn offsets_of_indices_may_be_wider_than_words() {
@@ -899,17 +963,22 @@ fn every_place_to_stop_at_is_heeded_without_checks() {
     }
 }
 
-/// How often steps are skipped whose number only code finds, in the code that begins at an end of a program.
-fn skips(text: &str, way: Way) -> usize {
+/// The form of the code that begins at an end of a program.
+fn whole_form(text: &str, way: Way, level: CheckLevel) -> (Program, SsaForm) {
     let module = assemble("pair.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
     let program = Program::new(module, 0).unwrap();
     let position = if way == Way::Along { program.begin() } else { program.end() };
     let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
-    let (level, stops) = (CheckLevel::Unchecked, StopPlaces::default());
-    let observed = Observed::Anywhere;
+    let (stops, observed) = (StopPlaces::default(), Observed::Anywhere);
     let version =
         Version { position, way, gradient: false, level, is_watched: false, stops, zeros, observed };
     let form = build(program.module(), program.flow(), version).unwrap();
+    (program, form)
+}
+
+/// How often steps are skipped whose number only code finds, in the code that begins at an end of a program.
+fn skips(text: &str, way: Way) -> usize {
+    let (_, form) = whole_form(text, way, CheckLevel::Unchecked);
     form.blocks.iter().filter(|block| matches!(block.end, SsaEnd::Pause { skipped: Some(_), .. })).count()
 }
 

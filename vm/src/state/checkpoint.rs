@@ -25,7 +25,7 @@ use crate::travel::Track;
 
 /// The first bytes of every state file.
 pub const MAGIC: [u8; 8] = *b"RVRSTATE";
-const VERSION: u16 = 6;
+const VERSION: u16 = 7;
 /// Where the checksum stands, and where what it covers begins.
 const CHECKSUM: usize = MAGIC.len() + 2;
 const HEADER: usize = CHECKSUM + 4;
@@ -163,7 +163,7 @@ fn check_shape(program: &Program, state: &State) -> Fitness {
 }
 
 fn check_counts(state: &State) -> Fitness {
-    let Counters { erased_bits, discarded_bits, shown, drops, calls } = state.counters;
+    let Counters { erased_bits, discarded_bits, shown, drops, calls, is_unchecked: _ } = state.counters;
     let steps = [state.step, state.rule_steps, shown, calls].map(i64::unsigned_abs);
     if steps.into_iter().chain([erased_bits, discarded_bits, drops]).any(|count| count > FURTHEST) {
         return Err("no run is so long");

@@ -110,6 +110,8 @@ pub struct Counters {
     /// Steps between step 0 and here that entered or left a call; negative before step 0. So the
     /// difference between two states of a run is what happened between them.
     pub calls: i64,
+    /// Whether steps were made by code that doesn't check everything: whoever tells of the state says so.
+    pub is_unchecked: bool,
 }
 
 /// The adjoint of every real cell, of every entry of the real stack and of both tapes: each list is

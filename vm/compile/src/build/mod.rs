@@ -78,7 +78,7 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
     }
     let calls = function_calls(&activations);
     let demands = demands(&activations, &plan.exits, &calls);
-    let cells = FixedCells::of(flow);
+    let cells = FixedCells::of(flow, demands);
     let mut form = SsaForm { exits: plan.exits, calls, demands, cells, ..draft.finish(version.clone())? };
     // A function that doesn't come back has nothing behind its calls.
     order::drop_unreached(&mut form);

@@ -1,7 +1,5 @@
 //! What needn't be in memory where a form is left, as nobody looks there. Knows no step.
 
-use std::collections::HashSet;
-
 use crate::form::{Observed, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space};
 
@@ -12,7 +10,7 @@ pub(super) fn forget_others(form: &mut SsaForm) {
     if observed == Observed::Anywhere {
         return;
     }
-    let stops: HashSet<u32> = form.blocks.iter().filter_map(|block| stop(&block.end)).collect();
+    let stops = form.stops();
     let mut blocks = std::mem::take(&mut form.blocks);
     for (number, block) in (0..).zip(&mut blocks) {
         let SsaEnd::Exit { exit } = block.end else { continue };
@@ -25,11 +23,4 @@ pub(super) fn forget_others(form: &mut SsaForm) {
         });
     }
     form.blocks = blocks;
-}
-
-fn stop(end: &SsaEnd) -> Option<u32> {
-    match end {
-        SsaEnd::Pause { stop, .. } => Some(stop.to),
-        SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Exit { .. } => None,
-    }
 }

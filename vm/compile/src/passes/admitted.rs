@@ -129,14 +129,7 @@ fn check_at_exits(form: &mut SsaForm) {
         stored.sort_unstable();
         stored.dedup();
         for real in stored {
-            let check = SsaValue(form.definitions.len() as u32);
-            let operands = [real].into_iter().collect();
-            form.definitions.push(Definition::Op(SsaOp {
-                kind: OpKind::RequireAdmitted,
-                operands,
-                guard: None,
-            }));
-            block.ops.push(check);
+            block.ops.push(form.define(OpKind::RequireAdmitted, &[real]));
         }
     }
     form.blocks = blocks;

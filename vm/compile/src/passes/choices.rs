@@ -10,6 +10,8 @@
 //! | s - t·f = s | s is never -0, or t·f isn't |
 //! | s - (0 - t) = s | always; elsewhere it is s + t |
 //!
+//! Where s may have been changed a moment ago by another name, what it is then is s + t·f too, and with t = ±0 it is what it was.
+//!
 //! A factor that may be infinite is left alone, and whatever a product is added to must be checked: then the check, which asked for the
 //! condition before, fails falsely where a factor overflows that nobody needed.
 
@@ -38,6 +40,7 @@ pub(super) fn drop_needless(form: &mut SsaForm) {
         finite: HashSet::new(),
         checks: HashMap::new(),
         moved: HashSet::new(),
+        loaded: HashMap::new(),
     };
     blocks.iter_mut().for_each(|block| choices.block(block));
     let NeedlessChoices { replacements, .. } = choices;
@@ -58,6 +61,8 @@ struct NeedlessChoices<'f> {
     checks: HashMap<(SsaValue, SsaValue), Vec<SsaValue>>,
     /// Checks of this block that stand somewhere else now.
     moved: HashSet<SsaValue>,
+    /// The loads of this block: from where, and behind how many stores there.
+    loaded: HashMap<SsaValue, (Space, u32)>,
 }
 
 /// What a choice always is.
@@ -78,6 +83,7 @@ enum Vanishing {
 impl NeedlessChoices<'_> {
     fn block(&mut self, block: &mut SsaBlock) {
         self.look_at_checks(block);
+        self.look_at_loads(block);
         // What is moved from where it stood goes there: behind the choice.
         let mut ops: Vec<(SsaValue, bool)> = Vec::with_capacity(block.ops.len());
         for &value in &block.ops {
@@ -104,6 +110,21 @@ impl NeedlessChoices<'_> {
                 && let Some(op) = self.form.op(real).filter(|op| op.guard.is_none())
             {
                 open.extend(finite_operands(op));
+            }
+        }
+    }
+
+    fn look_at_loads(&mut self, block: &SsaBlock) {
+        self.loaded.clear();
+        let mut stores: HashMap<Space, u32> = HashMap::new();
+        for &value in &block.ops {
+            match self.form.op(value).map(|op| op.kind) {
+                Some(OpKind::Load(space)) => {
+                    let before = stores.get(&space).copied().unwrap_or(0);
+                    self.loaded.insert(value, (space, before));
+                }
+                Some(OpKind::Store(space)) => *stores.entry(space).or_default() += 1,
+                _ => {}
             }
         }
     }
@@ -138,8 +159,8 @@ impl NeedlessChoices<'_> {
         let op = self.form.op(yes).filter(|op| op.guard.is_none())?;
         let (kind, &[a, b]) = (op.kind, op.operands.as_slice()) else { return None };
         let part = match kind {
-            OpKind::Add | OpKind::Sub if self.is_one(a, no) => b,
-            OpKind::Add if self.is_one(b, no) => a,
+            OpKind::Add | OpKind::Sub if self.is_then(a, no, tested) => b,
+            OpKind::Add if self.is_then(b, no, tested) => a,
             _ => return None,
         };
         let vanishing = self.vanishing(part, tested, MOST_DEPTH)?;
@@ -189,6 +210,42 @@ impl NeedlessChoices<'_> {
     fn is_zero(&mut self, value: SsaValue) -> bool {
         let value = self.replacements.find(value);
         self.form.op(value).is_some_and(|op| op.kind == OpKind::Real(0))
+    }
+
+    /// Whether a value is what a cell held, where a number is 0: that itself, or, if another address is the same, what is stored there, a sum of
+    /// what was read there and a multiple of that number.
+    fn is_then(&mut self, value: SsaValue, held: SsaValue, tested: SsaValue) -> bool {
+        if self.is_one(value, held) {
+            return true;
+        }
+        let op = |choices: &Self, value: SsaValue, kind: OpKind| {
+            let op = choices.form.op(value).filter(|op| op.kind == kind && op.guard.is_none())?;
+            Some(op.operands.clone())
+        };
+        let value = self.replacements.find(value);
+        let Some(&[condition, sum, otherwise]) = op(self, value, OpKind::Choose).as_deref() else {
+            return false;
+        };
+        let sum = self.replacements.find(sum);
+        let summed = [OpKind::Add, OpKind::Sub].into_iter().find_map(|kind| op(self, sum, kind));
+        let test = op(self, condition, OpKind::IntTest(Order::Eq));
+        let (Some(&[first, part]), Some(&[a, b])) = (summed.as_deref(), test.as_deref()) else {
+            return false;
+        };
+        self.is_one(otherwise, held)
+            && self.are_loaded_at_once([first, held], [a, b])
+            && self.is_never_negative_zero(first)
+            && self.vanishing(part, tested, MOST_DEPTH).is_some()
+    }
+
+    /// Whether two values are what the cells at two addresses held, in either order, while nothing was stored there.
+    fn are_loaded_at_once(&mut self, values: [SsaValue; 2], addresses: [SsaValue; 2]) -> bool {
+        let loads = values.map(|value| {
+            let value = self.replacements.find(value);
+            Some((*self.loaded.get(&value)?, *self.form.op(value)?.operands.first()?))
+        });
+        let [Some((one, at_one)), Some((other, at_other))] = loads else { return false };
+        one == other && (addresses == [at_one, at_other] || addresses == [at_other, at_one])
     }
 
     fn is_one(&mut self, a: SsaValue, b: SsaValue) -> bool {

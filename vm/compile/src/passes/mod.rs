@@ -8,6 +8,7 @@ mod choices;
 mod exits;
 mod facts;
 mod invariant;
+mod lasting;
 mod memory;
 mod numbering;
 mod overwritten;
@@ -26,7 +27,7 @@ pub type FormPass = (&'static str, fn(&mut SsaForm));
 
 /// The passes, in the order in which a form goes through them. The one on exits takes for granted that the first block loads
 /// variables only, so it comes before blocks are joined.
-pub const PASSES: [FormPass; 15] = [
+pub const PASSES: [FormPass; 17] = [
     ("parameters", parameters::drop_trivial),
     ("numbering", numbering::number),
     ("invariant", invariant::drop_invariant),
@@ -41,7 +42,9 @@ pub const PASSES: [FormPass; 15] = [
     ("straighten", straighten::straighten),
     ("overwritten", overwritten::drop_overwritten),
     ("sums", sums::hold),
+    ("unused again", unused::drop_unused),
     ("admitted", admitted::drop_implied),
+    ("lasting", lasting::drop_repeated),
 ];
 
 /// A form that has gone through some of them.

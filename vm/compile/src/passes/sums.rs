@@ -6,7 +6,7 @@
 use super::ranges::{FormRanges, KnownRanges};
 use super::replacing::Replacements;
 use crate::form::{Definition, Jump, SsaBlock, SsaEnd, SsaForm};
-use crate::op::{OpKind, Space, SsaOp, SsaValue};
+use crate::op::{OpKind, Space, SsaValue};
 use crate::range::IntRange;
 
 /// Holds them.
@@ -174,17 +174,17 @@ impl SmallLoop {
     }
 
     fn hold(&self, form: &mut SsaForm, cell: &HeldCell, replacements: &mut Replacements) {
-        let loaded = define(form, OpKind::Load(cell.space), &[cell.address]);
+        let loaded = form.define(OpKind::Load(cell.space), &[cell.address]);
         edit(form, self.before, |block| block.ops.push(loaded));
         let Some(stored) = cell.stored else { return self.replace_loads(form, cell, loaded, replacements) };
         let held = SsaValue(form.definitions.len() as u32);
         form.definitions.push(Definition::Parameter(cell.space.class()));
-        let stored_at_stop = define(form, OpKind::Store(cell.space), &[cell.address, held]);
-        let stored_behind = define(form, OpKind::Store(cell.space), &[cell.address, stored]);
+        let stored_at_stop = form.define(OpKind::Store(cell.space), &[cell.address, held]);
+        let stored_behind = form.define(OpKind::Store(cell.space), &[cell.address, stored]);
         self.replace_loads(form, cell, held, replacements);
         let mut last = vec![stored_behind];
         if self.is_checked(form, stored) {
-            last.insert(0, define(form, OpKind::RequireAdmitted, &[stored]));
+            last.insert(0, form.define(OpKind::RequireAdmitted, &[stored]));
         }
         edit(form, self.before, |block| pass(&mut block.end, self.header, loaded));
         edit(form, self.latch, |block| pass(&mut block.end, self.header, stored));
@@ -227,13 +227,6 @@ impl SmallLoop {
             op.kind == OpKind::RequireAdmitted && op.guard.is_none() && op.operands.as_slice() == [real]
         })
     }
-}
-
-fn define(form: &mut SsaForm, kind: OpKind, operands: &[SsaValue]) -> SsaValue {
-    let value = SsaValue(form.definitions.len() as u32);
-    let operands = operands.iter().copied().collect();
-    form.definitions.push(Definition::Op(SsaOp { kind, operands, guard: None }));
-    value
 }
 
 fn edit(form: &mut SsaForm, block: u32, edit: impl FnOnce(&mut SsaBlock)) {

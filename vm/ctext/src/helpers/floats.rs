@@ -7,9 +7,6 @@ pub(super) fn text(name: &str) -> Option<String> {
     if name == "rv_mark" {
         return Some(MARK.to_owned());
     }
-    if name == "rv_digits" {
-        return Some(DIGITS.to_owned());
-    }
     let float = [DOUBLE, SINGLE].into_iter().find(|float| name.ends_with(float.suffix))?;
     let CFloat { name: of, suffix, word, signed, width } = float;
     let (own, most) = if width == 32 { ("f", "FLT_MAX") } else { ("", "DBL_MAX") };
@@ -72,20 +69,5 @@ static inline uint64_t rv_mark(int64_t step) {
     mark = (mark ^ (mark >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     mark = (mark ^ (mark >> 27)) * UINT64_C(0x94d049bb133111eb);
     return mark ^ (mark >> 31);
-}
-";
-
-const DIGITS: &str = "\
-/* The binary digits of a number, without the zeros at its end. */
-static inline int rv_digits(double a) {
-    uint64_t fraction = rv_bits_f64(a) & ((UINT64_C(1) << 52) - 1);
-    int digits = 53;
-    if (fraction == 0) {
-        return 1;
-    }
-    for (; (fraction & 1) == 0; fraction >>= 1) {
-        digits--;
-    }
-    return digits;
 }
 ";

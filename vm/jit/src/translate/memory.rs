@@ -121,14 +121,17 @@ impl Translation<'_> {
     }
 
     pub(super) fn count(&mut self, op: &SsaOp) -> Option<()> {
-        let width = i64::from(self.kinds.system.width());
         match op.kind {
-            OpKind::CountErased(bits) => self.add(ContextField::ERASED_BITS, bits.into()),
+            OpKind::CountErased(bits) => {
+                let before = self.held(ContextField::ERASED_BITS)?;
+                let after = self.builder.ins().iadd_imm(before, i64::from(bits));
+                self.hold(ContextField::ERASED_BITS, after)
+            }
             OpKind::CountDiscarded => {
                 let [value] = self.operands(op)?;
                 let bits = self.bits_of(Class::Real, value);
                 let counts = self.builder.ins().icmp_imm(IntCC::NotEqual, bits, 0);
-                self.add_where(counts, ContextField::DISCARDED_BITS, width)
+                self.add_where(counts, ContextField::DISCARDED_BITS, self.kinds.system.width())
             }
             _ => {
                 let [value] = self.operands(op)?;
@@ -148,7 +151,7 @@ impl Translation<'_> {
     pub(super) fn mark_jump(&mut self) -> Option<()> {
         let last = self.load(types::I64, ContextField::LAST_INTERVAL)?;
         let per_step_left = self.load(types::I64, ContextField::PER_STEP_LEFT)?;
-        let left = self.builder.use_var(self.left);
+        let left = self.held(ContextField::LEFT)?;
         let distance = self.builder.ins().imul(left, per_step_left);
         let number = self.builder.ins().iadd(last, distance);
         let mut mark = self.builder.ins().imul_imm(number, MARK_FACTOR as i64);
@@ -159,10 +162,9 @@ impl Translation<'_> {
         }
         let shifted = self.builder.ins().ushr_imm(mark, i64::from(MARK_SHIFT));
         let mark = self.builder.ins().bxor(mark, shifted);
-        let marks = self.builder.use_var(self.marks);
+        let marks = self.held(ContextField::MARKS)?;
         let marks = self.builder.ins().iadd(marks, mark);
-        self.builder.def_var(self.marks, marks);
-        Some(())
+        self.hold(ContextField::MARKS, marks)
     }
 
     /// Tells whoever watches what is freed, where it isn't 0.
@@ -183,14 +185,18 @@ impl Translation<'_> {
         self.builder.ins().brif(is_told, tells, &[], adds, &[]);
         self.builder.switch_to_block(tells);
         let (context, at) = (self.context?, self.builder.ins().iconst(types::I64, i64::from(at)));
+        let error = self.held(ContextField::FREED_ERROR)?;
+        self.store(error, ContextField::FREED_ERROR)?;
         self.call(functions::freed(), &[context, at, value, adjoint], None);
+        let error = self.load(types::F64, ContextField::FREED_ERROR)?;
+        self.hold(ContextField::FREED_ERROR, error)?;
         self.builder.ins().jump(next, &[]);
         self.builder.switch_to_block(adds);
         let product = self.builder.ins().fmul(value, adjoint);
         let product = self.builder.ins().fabs(product);
-        let error = self.load(types::F64, ContextField::FREED_ERROR)?;
+        let error = self.held(ContextField::FREED_ERROR)?;
         let error = self.builder.ins().fadd(error, product);
-        self.store(error, ContextField::FREED_ERROR)?;
+        self.hold(ContextField::FREED_ERROR, error)?;
         self.builder.ins().jump(next, &[]);
         self.builder.switch_to_block(next);
         Some(())
@@ -208,20 +214,12 @@ impl Translation<'_> {
         Some(self.builder.ins().bor(is_larger, is_long))
     }
 
-    fn add(&mut self, field: ContextField, count: i64) -> Option<()> {
-        let before = self.load(types::I64, field)?;
-        let after = self.builder.ins().iadd_imm(before, count);
-        self.store(after, field)
-    }
-
-    fn add_where(&mut self, counts: ir::Value, field: ContextField, count: i64) -> Option<()> {
-        let (adds, next) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.set_cold_block(adds);
-        self.builder.ins().brif(counts, adds, &[], next, &[]);
-        self.builder.switch_to_block(adds);
-        self.add(field, count)?;
-        self.builder.ins().jump(next, &[]);
-        self.builder.switch_to_block(next);
-        Some(())
+    /// Adds a power of 2 to a count where something holds.
+    fn add_where(&mut self, counts: ir::Value, field: ContextField, count: u32) -> Option<()> {
+        let before = self.held(field)?;
+        let one = self.bit(counts);
+        let more = self.builder.ins().ishl_imm(one, i64::from(count.trailing_zeros()));
+        let after = self.builder.ins().iadd(before, more);
+        self.hold(field, after)
     }
 }

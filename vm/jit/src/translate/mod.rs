@@ -37,16 +37,14 @@ pub fn translate(form: &SsaForm, function: &mut ir::Function, config: TargetFron
     let blocks: Vec<ir::Block> = form.blocks.iter().map(|_| builder.create_block()).collect();
     let failed = builder.create_block();
     builder.set_cold_block(failed);
-    let [left, calls_made, marks] = [(); 3].map(|()| builder.declare_var(types::I64));
+    let held = held_fields(form).into_iter().map(|field| HeldField::of(field, &mut builder)).collect();
     let mut translation = Translation {
         form,
         kinds: form.numbers,
         values: vec![None; form.definitions.len()],
         blocks,
         failed,
-        left,
-        calls_made,
-        marks,
+        held,
         context: None,
         pointer: config.pointer_type(),
         calls: config.default_call_conv,
@@ -69,6 +67,40 @@ fn enters_loop(form: &SsaForm) -> Vec<bool> {
     blocks.map(|(from, block)| block.end.jumps().any(|jump| enters(from, jump.to))).collect()
 }
 
+/// A field of the context that code counts in: a value while it runs, which is read where it begins, and written where it is left.
+#[derive(Clone, Copy)]
+struct HeldField {
+    field: ContextField,
+    variable: Variable,
+    type_: ir::Type,
+}
+
+impl HeldField {
+    fn of(field: ContextField, builder: &mut FunctionBuilder) -> HeldField {
+        let type_ = if field == ContextField::FREED_ERROR { types::F64 } else { types::I64 };
+        HeldField { field, variable: builder.declare_var(type_), type_ }
+    }
+}
+
+/// The fields that a form counts in.
+fn held_fields(form: &SsaForm) -> Vec<ContextField> {
+    let ops = form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
+    let counted = ops.filter_map(|op| match op.kind {
+        OpKind::CountErased(_) => Some(ContextField::ERASED_BITS),
+        OpKind::CountDiscarded => Some(ContextField::DISCARDED_BITS),
+        OpKind::CountDropped => Some(ContextField::DROPS),
+        OpKind::Jumped => Some(ContextField::MARKS),
+        OpKind::Freed { .. } => Some(ContextField::FREED_ERROR),
+        _ => None,
+    });
+    let counts_calls = form.blocks.iter().any(|block| block.calls > 0);
+    let calls = counts_calls.then_some(ContextField::CALLS);
+    let mut fields: Vec<ContextField> = counted.chain(calls).chain([ContextField::LEFT]).collect();
+    fields.sort_unstable();
+    fields.dedup();
+    fields
+}
+
 struct Translation<'a> {
     form: &'a SsaForm,
     kinds: NumberKinds,
@@ -77,12 +109,7 @@ struct Translation<'a> {
     blocks: Vec<ir::Block>,
     /// Where a failed check leads to.
     failed: ir::Block,
-    /// Steps that may still be made.
-    left: Variable,
-    /// Steps that entered a call or left one.
-    calls_made: Variable,
-    /// The sum of the marks of jumps.
-    marks: Variable,
+    held: Vec<HeldField>,
     context: Option<ir::Value>,
     pointer: ir::Type,
     calls: CallConv,
@@ -129,11 +156,10 @@ impl Translation<'_> {
         self.builder.append_block_params_for_function_params(entry);
         self.builder.switch_to_block(entry);
         self.context = self.builder.block_params(entry).first().copied();
-        let left = self.load(types::I64, ContextField::LEFT)?;
-        self.builder.def_var(self.left, left);
-        let none = self.builder.ins().iconst(types::I64, 0);
-        self.builder.def_var(self.calls_made, none);
-        self.builder.def_var(self.marks, none);
+        for HeldField { field, variable, type_ } in self.held.clone() {
+            let value = self.load(type_, field)?;
+            self.builder.def_var(variable, value);
+        }
         self.find_memories()?;
         self.builder.ins().jump(*self.blocks.first()?, &[]);
         Some(())
@@ -146,6 +172,18 @@ impl Translation<'_> {
 
     fn store(&mut self, value: ir::Value, field: ContextField) -> Option<()> {
         self.builder.ins().store(MemFlags::trusted(), value, self.context?, field.0);
+        Some(())
+    }
+
+    /// What a field is that code counts in.
+    fn held(&mut self, field: ContextField) -> Option<ir::Value> {
+        let held = self.held.iter().find(|held| held.field == field)?.variable;
+        Some(self.builder.use_var(held))
+    }
+
+    fn hold(&mut self, field: ContextField, value: ir::Value) -> Option<()> {
+        let held = self.held.iter().find(|held| held.field == field)?.variable;
+        self.builder.def_var(held, value);
         Some(())
     }
 
@@ -162,14 +200,14 @@ impl Translation<'_> {
             self.find_memories()?;
         }
         if block.steps > 0 {
-            let left = self.builder.use_var(self.left);
+            let left = self.held(ContextField::LEFT)?;
             let left = self.builder.ins().iadd_imm(left, -i64::from(block.steps));
-            self.builder.def_var(self.left, left);
+            self.hold(ContextField::LEFT, left)?;
         }
         if block.calls > 0 {
-            let made = self.builder.use_var(self.calls_made);
+            let made = self.held(ContextField::CALLS)?;
             let made = self.builder.ins().iadd_imm(made, i64::from(block.calls));
-            self.builder.def_var(self.calls_made, made);
+            self.hold(ContextField::CALLS, made)?;
         }
         self.end(&block.end)
     }
@@ -185,29 +223,25 @@ impl Translation<'_> {
                 self.branch(condition, yes, no)?;
             }
             SsaEnd::Pause { steps, skipped: None, next, stop } => {
-                let left = self.builder.use_var(self.left);
+                let left = self.held(ContextField::LEFT)?;
                 let lasts =
                     self.builder.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(*steps));
                 self.branch(lasts, next, stop)?;
             }
             SsaEnd::Pause { steps, skipped: Some(skipped), next, stop } => {
-                let (left, skipped) = (self.builder.use_var(self.left), self.value(*skipped)?);
+                let (left, skipped) = (self.held(ContextField::LEFT)?, self.value(*skipped)?);
                 // Numbers of steps are far from where they would wrap.
                 let behind = self.builder.ins().isub(left, skipped);
                 let lasts =
                     self.builder.ins().icmp_imm(IntCC::SignedGreaterThanOrEqual, behind, i64::from(*steps));
                 let left = self.builder.ins().select(lasts, behind, left);
-                self.builder.def_var(self.left, left);
+                self.hold(ContextField::LEFT, left)?;
                 self.branch(lasts, next, stop)?;
             }
             SsaEnd::Exit { exit } => {
-                let left = self.builder.use_var(self.left);
-                self.store(left, ContextField::LEFT)?;
-                let calls = self.builder.use_var(self.calls_made);
-                self.store(calls, ContextField::CALLS)?;
-                if self.form.version.is_watched {
-                    let marks = self.builder.use_var(self.marks);
-                    self.store(marks, ContextField::MARKS)?;
+                for HeldField { field, variable, .. } in self.held.clone() {
+                    let value = self.builder.use_var(variable);
+                    self.store(value, field)?;
                 }
                 let exit = self.builder.ins().iconst(types::I32, i64::from(*exit));
                 self.store(exit, ContextField::EXIT)?;
@@ -287,7 +321,7 @@ impl Translation<'_> {
             | OpKind::RealOf
             | OpKind::IntOf => self.real_op(op).map(Some),
             OpKind::Clock { here } => {
-                let left = self.builder.use_var(self.left);
+                let left = self.held(ContextField::LEFT)?;
                 let here = self.builder.ins().iconst(types::I64, i64::from(here));
                 Some(Some(self.builder.ins().isub(here, left)))
             }
