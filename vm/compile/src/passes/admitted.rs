@@ -11,6 +11,7 @@ use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
 use super::facts::{finite_operands, is_finite_literal, is_made_of_finite};
+use super::seen;
 use crate::form::{Definition, Jump, SsaBlock, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
 use crate::order::{dominators, in_loops, reached};
@@ -21,8 +22,8 @@ pub(super) fn drop_implied(form: &mut SsaForm) {
     check_at_exits(form);
     let behind = Behind::found(form);
     let mut is_needless = HashSet::new();
-    for block in &form.blocks {
-        let mut finite = behind.at_end(form, &block.end).unwrap_or_else(|| ValueSet::none_of(form));
+    for (number, block) in (0..).zip(&form.blocks) {
+        let mut finite = behind.at_end(form, number).unwrap_or_else(|| ValueSet::none_of(form));
         let mut chosen = ChosenValues::default();
         for &value in block.ops.iter().rev() {
             if is_needless_check(form, value, &finite, &chosen) {
@@ -187,7 +188,20 @@ impl ValueSet {
 }
 
 /// By block what is found finite on every way from its beginning: everything, where there is no set.
-struct Behind(Vec<Option<ValueSet>>);
+struct Behind {
+    of: Vec<Option<ValueSet>>,
+    /// The exits at which nothing needs to be found: nobody sees what is there.
+    unseen: HashSet<u32>,
+}
+
+/// The exits that nobody sees, if they are no way out of a loop that only a number which is none keeps going.
+fn unseen(form: &SsaForm) -> HashSet<u32> {
+    if !seen::ends_whatever_floats_are(form) {
+        return HashSet::new();
+    }
+    let seen = seen::exits(form);
+    (0..form.blocks.len() as u32).filter(|number| !seen.contains(number)).collect()
+}
 
 /// Where sets would take more words than this, only what follows in a block counts.
 const MOST_WORDS: usize = 1 << 22;
@@ -195,28 +209,30 @@ const MOST_WORDS: usize = 1 << 22;
 impl Behind {
     fn found(form: &SsaForm) -> Behind {
         if form.blocks.len() * form.definitions.len().div_ceil(64) > MOST_WORDS {
-            return Behind(vec![Some(ValueSet(Vec::new())); form.blocks.len()]);
+            let of = vec![Some(ValueSet(Vec::new())); form.blocks.len()];
+            return Behind { of, unseen: HashSet::new() };
         }
         // Everything is taken for granted at first. A block that leads to no exit keeps that, and nothing is dropped there.
-        let mut behind = Behind(vec![None; form.blocks.len()]);
+        let mut behind = Behind { of: vec![None; form.blocks.len()], unseen: unseen(form) };
         let order = reached(form);
         let mut has_changed = true;
         while std::mem::replace(&mut has_changed, false) {
             for &number in &order {
                 let Some(block) = form.blocks.get(number as usize) else { continue };
-                let Some(mut finite) = behind.at_end(form, &block.end) else { continue };
+                let Some(mut finite) = behind.at_end(form, number) else { continue };
                 block.ops.iter().rev().for_each(|&value| step(form, value, &mut finite));
-                has_changed |= behind.0[number as usize].as_ref() != Some(&finite);
-                behind.0[number as usize] = Some(finite);
+                has_changed |= behind.of[number as usize].as_ref() != Some(&finite);
+                behind.of[number as usize] = Some(finite);
             }
         }
         behind
     }
 
     /// What is found finite on every way from the end of a block.
-    fn at_end(&self, form: &SsaForm, end: &SsaEnd) -> Option<ValueSet> {
+    fn at_end(&self, form: &SsaForm, block: u32) -> Option<ValueSet> {
+        let end = &form.blocks.get(block as usize)?.end;
         if let SsaEnd::Exit { .. } = end {
-            return Some(ValueSet::none_of(form));
+            return (!self.unseen.contains(&block)).then(|| ValueSet::none_of(form));
         }
         let ways = end.jumps().filter_map(|jump| self.along(form, jump));
         ways.reduce(|known, there| known.common(&there))
@@ -224,7 +240,7 @@ impl Behind {
 
     /// What is found finite where a jump leads to, by what is passed there.
     fn along(&self, form: &SsaForm, jump: &Jump) -> Option<ValueSet> {
-        let there = self.0.get(jump.to as usize)?.as_ref()?;
+        let there = self.of.get(jump.to as usize)?.as_ref()?;
         let mut here = there.clone();
         here.0.resize(form.definitions.len().div_ceil(64), 0);
         let parameters = || form.blocks.get(jump.to as usize).into_iter().flat_map(|to| &to.parameters);

@@ -1,9 +1,6 @@
 //! Checks of floats that loops add up in arrays: an infinite cell, or one that holds no number, stays so while everything that is stored there
 //! is made of what the cell held, as a sum is. So such cells are looked at once, where the form is left, and not in each round. Which check fails
 //! is all the same, because the interpreter finds the place. Knows no other check.
-//!
-//! Where somebody goes on whatever the budget is, as C text does, a number that is none may not keep a loop going: there nothing is
-//! dropped in forms whose jumps may depend on reals.
 
 use std::collections::HashSet;
 
@@ -13,13 +10,14 @@ use reviver_isa::module::RealSystem;
 
 use super::facts::finite_operands;
 use super::ranges::{FormRanges, KnownRanges};
-use crate::form::{Definition, Jump, Observed, SsaBlock, SsaEnd, SsaForm};
-use crate::op::{OpKind, Space, SsaOp, SsaValue};
-use crate::order::{dominators, loop_depths, reached};
+use super::seen;
+use crate::form::{Definition, Jump, SsaBlock, SsaEnd, SsaForm};
+use crate::op::{OpKind, Space, SsaValue};
+use crate::order::{dominators, loop_depths};
 use crate::range::IntRange;
 
-/// So many cells are looked at where a form is left, at most.
-const MOST_CELLS: i64 = 4096;
+/// So many cells are looked at where a form is left, at most: forms are left often where steps between them are the interpreter's.
+const MOST_CELLS: i64 = 256;
 /// In fewer loops within each other a cell is stored to about as often as it would be looked at.
 const LEAST_DEPTH: u32 = 2;
 /// So many cells are looked at in one round, at most.
@@ -33,11 +31,11 @@ const MOST_DEPTH: u32 = 6;
 
 /// Drops them.
 pub(super) fn drop_repeated(form: &mut SsaForm) {
-    if matches!(form.numbers.system, RealSystem::Fixed(_)) || !ends_whatever_floats_are(form) {
+    if matches!(form.numbers.system, RealSystem::Fixed(_)) || !seen::ends_whatever_floats_are(form) {
         return;
     }
     let depths = loop_depths(form, &dominators(form));
-    let exits = looked_at(form);
+    let exits = seen::exits(form);
     let mut needless = HashSet::new();
     let mut kept = Vec::new();
     for cells in arrays(form) {
@@ -54,41 +52,6 @@ pub(super) fn drop_repeated(form: &mut SsaForm) {
     for exit in exits {
         look(form, exit, &kept);
     }
-}
-
-/// Whether somebody stops loops that numbers which are none would keep going, or there are no such loops.
-fn ends_whatever_floats_are(form: &SsaForm) -> bool {
-    form.version.observed == Observed::Anywhere || !are_jumps_real(form)
-}
-
-/// Whether an integer is made of reals for more than a choice of reals or a check.
-fn are_jumps_real(form: &SsaForm) -> bool {
-    let ops = || form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
-    let is_real =
-        |value: SsaValue| form.op(value).is_some_and(|op| matches!(op.kind, OpKind::Test(_) | OpKind::IntOf));
-    let is_used = |op: &SsaOp| match (op.kind, op.operands.as_slice()) {
-        (OpKind::RequireTrue, _) => false,
-        (OpKind::Choose, &[_, yes, no]) => is_real(yes) || is_real(no),
-        (_, operands) => operands.iter().any(|&operand| is_real(operand)),
-    };
-    let jumps = || form.blocks.iter().flat_map(|block| block.end.jumps());
-    ops().any(is_used)
-        || form.blocks.iter().filter_map(|block| block.end.value()).any(is_real)
-        || jumps().flat_map(|jump| &jump.arguments).any(|&argument| is_real(argument))
-}
-
-/// The exits where somebody sees what cells hold.
-fn looked_at(form: &SsaForm) -> Vec<u32> {
-    let stops = form.stops();
-    let is_looked_at = |number: u32, block: &SsaBlock| {
-        let SsaEnd::Exit { exit } = block.end else { return false };
-        let is_full = form.exits.get(exit as usize).is_some_and(|exit| exit.is_full);
-        form.version.observed == Observed::Anywhere || !is_full && !stops.contains(&number)
-    };
-    let reached: HashSet<u32> = reached(form).into_iter().collect();
-    let numbered = (0..).zip(&form.blocks);
-    let exits = numbered.filter(|&(number, block)| reached.contains(&number) && is_looked_at(number, block));
-    exits.map(|(number, _)| number).collect()
 }
 
 /// Cells side by side, with the stores that may change one of them and none beyond.

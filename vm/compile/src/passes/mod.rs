@@ -15,6 +15,7 @@ mod overwritten;
 mod parameters;
 mod ranges;
 mod replacing;
+mod seen;
 mod signs;
 mod straighten;
 mod sums;
