@@ -271,6 +271,45 @@ fn edges_of_the_rules_are_defined_in_c() {
     assert!(compare_by(&compiler, &candidates, &options) > 100);
 }
 
+/// Sums that become too large: a status tells it, though they would keep a loop going, or are looked at in the end only.
+const TOO_LARGE: [&str; 4] = [
+    ".inout a: real, b: real, n\nadd b, 1e300\nfrom n == 0\n add a, b * 1e7\n add n, 1\nuntil a < 0.0\n",
+    ".inout x[3]: real, y: real\nadd y, 1e307\nfor t in 0..50\n for i in 0..3\n  add x[i], y\n rof\nrof\n",
+    ".inout x[3]: real, y: real, n\nadd y, 1e307\nfrom n == 0\n for i in 0..3\n  add x[i], y\n rof\n add n, 1\n\
+     until x[1] < 0.0\n",
+    ".inout x[3]: real, y[3]: real, s: real\nfor i in 0..3\n add y[i], 1e200\nrof\nfor t in 0..2\n for i in 0..3\n\
+     \x20 add s, x[i] * y[i]\n  add x[i], y[(i + 1) % 3] * y[i]\n rof\nrof\n",
+];
+
+#[test]
+fn sums_that_are_too_large_are_told() {
+    let Some(compiler) = compiler() else { return };
+    for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
+        let candidates: Vec<Candidate> = (0..)
+            .zip(TOO_LARGE)
+            .map(|(n, text)| Candidate::at(level, text, Subject::new(text).unwrap().program, n).unwrap())
+            .collect();
+        let programs: Vec<_> = candidates.iter().map(|c| (&*c.program, &c.text, c.has_loss())).collect();
+        let asked: Vec<Question> = (0..)
+            .zip(&candidates)
+            .map(|(n, candidate)| {
+                let mut machine = Machine::at_begin(candidate.program.clone()).unwrap();
+                let question = Question::of(n, Way::There, machine.state());
+                let end = travel(&mut machine, Travel::Forward, MOST_STEPS);
+                assert!(matches!(end, End::Trap(_)), "{}", candidate.what);
+                question
+            })
+            .collect();
+        let answers = Compiled::new(&compiler, &["-O1"], &programs).ask(&asked);
+        for (candidate, answer) in candidates.iter().zip(answers) {
+            assert_eq!(answer.status, NOT_FINITE, "{}", candidate.what);
+        }
+    }
+}
+
+/// The status of that name.
+const NOT_FINITE: i64 = 4;
+
 #[test]
 fn random_programs_come_to_the_same() {
     // Stacks, tapes and modes of their own have no text: most programs are made without modes, and every other one with procedures.
