@@ -526,9 +526,11 @@ fn linked_names(
 /// The struct of all that a run changes.
 fn memory(cells: &ProgramCells, has_loss: bool) -> String {
     let prefix = cells.prefix;
+    let uncounted =
+        if cells.level.is_checked() { "" } else { "    /* 0: without checks nobody counts them. */\n" };
     let mut text = format!(
         "struct {prefix}_memory {{\n    /* The steps that were made, as Reviver counts them. */\n    int64_t steps;\n\
-        \x20   uint64_t erased_bits;\n    uint64_t discarded_bits;\n    uint64_t drops;\n"
+        \x20   uint64_t erased_bits;\n{uncounted}    uint64_t discarded_bits;\n    uint64_t drops;\n"
     );
     if has_loss && cells.level.is_checked() {
         text.push_str(&judge::fields(cells));
