@@ -678,6 +678,44 @@ fn what_lasts_is_looked_at_once() {
     assert!(all >= program.cells(program.global("y").unwrap().0).len(), "{form}");
 }
 
+/// Loops over arrays that may be too short for them, up and down.
+const COUNTED: [&str; 3] = [
+    ".inout x[6]: real, y: real, n, s\nfor i in 0..n\n add y, x[i]\n add s, i\nrof\n",
+    ".inout x[6], y, n, k default 2\ncall p(x[k..6], y, n)\n.proc p(inout a[], inout y, in n)\n\
+     for i in 0..n\n add a[i], n\n add y, a[i]\nrof\n.end\n",
+    ".word 8\n.inout x[100], y, n\nfor i in 0..n\n add y, i\n add x[i], y\nrof\n",
+];
+
+#[test]
+fn indices_that_count_are_looked_at_once() {
+    for text in COUNTED {
+        for way in [Way::Along, Way::Against] {
+            let (_, form) = whole_form(text, way, CheckLevel::Checked);
+            let form = improved(form, &PASSES);
+            let depths = loop_depths(&form, &dominators(&form));
+            let rounds = form.blocks.iter().zip(&depths).filter(|(_, depth)| **depth > 0);
+            let ops = rounds.flat_map(|(block, _)| &block.ops).filter_map(|&value| form.op(value));
+            assert_eq!(ops.filter(|op| matches!(op.kind, OpKind::Index { .. })).count(), 0, "{form}");
+        }
+        for n in (-2..9).chain([99, 100, 101, 127]) {
+            for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
+                let mut machines = Machines::at(text, level);
+                for machine in machines.each() {
+                    let n_is = machine.program().cells(machine.program().global("n").unwrap().0).start;
+                    machine.state_mut().ints[n_is] = n;
+                }
+                for budget in (0..45).chain([1 << 60]) {
+                    machines.copy().run(Travel::Forward, budget);
+                }
+                machines.run(Travel::Forward, 1 << 60);
+                for budget in (0..45).chain([1 << 60]) {
+                    machines.copy().run(Travel::Backward, budget);
+                }
+            }
+        }
+    }
+}
+
 /// Elements that lie beyond what an index has room for as a word.
 #[test]
 fn offsets_of_indices_may_be_wider_than_words() {

@@ -7,6 +7,7 @@ mod admitted;
 mod choices;
 mod exits;
 mod facts;
+mod indices;
 mod invariant;
 mod lasting;
 mod memory;
@@ -17,6 +18,7 @@ mod ranges;
 mod replacing;
 mod seen;
 mod signs;
+mod small_loop;
 mod straighten;
 mod sums;
 mod unused;
@@ -28,7 +30,7 @@ pub type FormPass = (&'static str, fn(&mut SsaForm));
 
 /// The passes, in the order in which a form goes through them. The one on exits takes for granted that the first block loads
 /// variables only, so it comes before blocks are joined.
-pub const PASSES: [FormPass; 17] = [
+pub const PASSES: [FormPass; 18] = [
     ("parameters", parameters::drop_trivial),
     ("numbering", numbering::number),
     ("invariant", invariant::drop_invariant),
@@ -46,6 +48,7 @@ pub const PASSES: [FormPass; 17] = [
     ("unused again", unused::drop_unused),
     ("admitted", admitted::drop_implied),
     ("lasting", lasting::drop_repeated),
+    ("indices", indices::look_once),
 ];
 
 /// A form that has gone through some of them.

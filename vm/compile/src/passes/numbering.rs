@@ -411,7 +411,8 @@ impl Numbering<'_> {
     }
 }
 
-fn negated(order: Order) -> Order {
+/// The comparison that holds where one doesn't.
+pub(super) fn negated(order: Order) -> Order {
     match order {
         Order::Eq => Order::Ne,
         Order::Ne => Order::Eq,

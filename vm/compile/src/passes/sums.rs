@@ -5,7 +5,8 @@
 
 use super::ranges::{FormRanges, KnownRanges};
 use super::replacing::Replacements;
-use crate::form::{Definition, Jump, SsaBlock, SsaEnd, SsaForm};
+use super::small_loop::{SmallLoop, edit, entries};
+use crate::form::{Definition, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaValue};
 use crate::range::IntRange;
 
@@ -25,34 +26,6 @@ pub(super) fn hold(form: &mut SsaForm) {
 
 /// More cells aren't held in one loop: the processor has few registers.
 const MOST_HELD: u32 = 8;
-
-/// By block the blocks that lead to it, once for each way.
-fn entries(form: &SsaForm) -> Vec<Vec<u32>> {
-    let mut entries = vec![Vec::new(); form.blocks.len()];
-    for (from, block) in (0..).zip(&form.blocks) {
-        for jump in block.end.jumps() {
-            if let Some(entries) = entries.get_mut(jump.to as usize) {
-                entries.push(from);
-            }
-        }
-    }
-    entries
-}
-
-/// A loop whose rounds are one block.
-struct SmallLoop {
-    /// Leads to the header from outside, and nowhere else.
-    before: u32,
-    /// A pause.
-    header: u32,
-    /// Where the pause leads to if the steps don't last.
-    stop: u32,
-    body: u32,
-    /// What leads to the next round: a block of its own, or the body.
-    latch: u32,
-    /// Where the last round leads to.
-    behind: u32,
-}
 
 /// A cell that is held.
 struct HeldCell {
@@ -74,48 +47,6 @@ fn are_there(form: &SsaForm, space: Space, addresses: IntRange) -> bool {
 }
 
 impl SmallLoop {
-    fn at(form: &SsaForm, entries: &[Vec<u32>], header: u32) -> Option<SmallLoop> {
-        let end = |block: u32| form.blocks.get(block as usize).map(|block| &block.end);
-        let only_from =
-            |block: u32, from: u32| entries.get(block as usize).is_some_and(|ways| *ways == [from]);
-        let SsaEnd::Pause { skipped: None, next: Jump { to: body, .. }, stop: Jump { to: stop, .. }, .. } =
-            *end(header)?
-        else {
-            return None;
-        };
-        let SsaEnd::Branch { yes, no, .. } = end(body)? else { return None };
-        let latch_of = |to: u32| match end(to) {
-            _ if to == header => Some(body),
-            Some(SsaEnd::Go(jump)) if jump.to == header && only_from(to, body) => Some(to),
-            _ => None,
-        };
-        let (latch, behind) = match (latch_of(yes.to), latch_of(no.to)) {
-            (Some(latch), None) => (latch, no.to),
-            (None, Some(latch)) => (latch, yes.to),
-            _ => return None,
-        };
-        let before = match *entries.get(header as usize)?.as_slice() {
-            [a, b] if a == latch && b != latch => b,
-            [a, b] if b == latch && a != latch => a,
-            _ => return None,
-        };
-        let goes_in = matches!(end(before)?, SsaEnd::Go(_));
-        let is_alone = only_from(body, header) && only_from(stop, header) && only_from(behind, body);
-        let found = SmallLoop { before, header, stop, body, latch, behind };
-        (goes_in && is_alone && body != header && behind != stop).then_some(found)
-    }
-
-    /// Its blocks, in the order in which a round goes through them.
-    fn blocks(&self) -> impl Iterator<Item = u32> {
-        [self.header, self.body].into_iter().chain((self.latch != self.body).then_some(self.latch))
-    }
-
-    /// The operations of a round.
-    fn ops(&self, form: &SsaForm) -> Vec<SsaValue> {
-        let blocks = self.blocks().filter_map(|block| form.blocks.get(block as usize));
-        blocks.flat_map(|block| block.ops.iter().copied()).collect()
-    }
-
     /// A cell that can be held: one that is changed, or else one that is read only.
     fn held(&self, form: &SsaForm, replacements: &mut Replacements) -> Option<HeldCell> {
         let ops = self.ops(form);
@@ -226,12 +157,6 @@ impl SmallLoop {
         ops.iter().filter_map(|&value| form.op(value)).any(|op| {
             op.kind == OpKind::RequireAdmitted && op.guard.is_none() && op.operands.as_slice() == [real]
         })
-    }
-}
-
-fn edit(form: &mut SsaForm, block: u32, edit: impl FnOnce(&mut SsaBlock)) {
-    if let Some(block) = form.blocks.get_mut(block as usize) {
-        edit(block);
     }
 }
 

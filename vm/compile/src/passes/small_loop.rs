@@ -1,0 +1,83 @@
+//! Loops whose rounds are one block, which are entered from one and left to one. Knows no operation.
+
+use crate::form::{Jump, SsaBlock, SsaEnd, SsaForm};
+use crate::op::SsaValue;
+
+/// By block the blocks that lead to it, once for each way.
+pub(super) fn entries(form: &SsaForm) -> Vec<Vec<u32>> {
+    let mut entries = vec![Vec::new(); form.blocks.len()];
+    for (from, block) in (0..).zip(&form.blocks) {
+        for jump in block.end.jumps() {
+            if let Some(entries) = entries.get_mut(jump.to as usize) {
+                entries.push(from);
+            }
+        }
+    }
+    entries
+}
+
+/// A loop whose rounds are one block.
+pub(super) struct SmallLoop {
+    /// Leads to the header from outside, and nowhere else.
+    pub before: u32,
+    /// A pause.
+    pub header: u32,
+    /// Where the pause leads to if the steps don't last.
+    pub stop: u32,
+    pub body: u32,
+    /// What leads to the next round: a block of its own, or the body.
+    pub latch: u32,
+    /// Where the last round leads to.
+    pub behind: u32,
+}
+
+impl SmallLoop {
+    pub fn at(form: &SsaForm, entries: &[Vec<u32>], header: u32) -> Option<SmallLoop> {
+        let end = |block: u32| form.blocks.get(block as usize).map(|block| &block.end);
+        let only_from =
+            |block: u32, from: u32| entries.get(block as usize).is_some_and(|ways| *ways == [from]);
+        let SsaEnd::Pause { skipped: None, next: Jump { to: body, .. }, stop: Jump { to: stop, .. }, .. } =
+            *end(header)?
+        else {
+            return None;
+        };
+        let SsaEnd::Branch { yes, no, .. } = end(body)? else { return None };
+        let latch_of = |to: u32| match end(to) {
+            _ if to == header => Some(body),
+            Some(SsaEnd::Go(jump)) if jump.to == header && only_from(to, body) => Some(to),
+            _ => None,
+        };
+        let (latch, behind) = match (latch_of(yes.to), latch_of(no.to)) {
+            (Some(latch), None) => (latch, no.to),
+            (None, Some(latch)) => (latch, yes.to),
+            _ => return None,
+        };
+        let before = match *entries.get(header as usize)?.as_slice() {
+            [a, b] if a == latch && b != latch => b,
+            [a, b] if b == latch && a != latch => a,
+            _ => return None,
+        };
+        let goes_in = matches!(end(before)?, SsaEnd::Go(_));
+        let is_alone = only_from(body, header) && only_from(stop, header) && only_from(behind, body);
+        let found = SmallLoop { before, header, stop, body, latch, behind };
+        (goes_in && is_alone && body != header && behind != stop).then_some(found)
+    }
+
+    /// Its blocks, in the order in which a round goes through them.
+    pub fn blocks(&self) -> impl Iterator<Item = u32> {
+        [self.header, self.body].into_iter().chain((self.latch != self.body).then_some(self.latch))
+    }
+
+    /// The operations of a round.
+    pub fn ops(&self, form: &SsaForm) -> Vec<SsaValue> {
+        let blocks = self.blocks().filter_map(|block| form.blocks.get(block as usize));
+        blocks.flat_map(|block| block.ops.iter().copied()).collect()
+    }
+}
+
+/// Changes a block, if it is there.
+pub(super) fn edit(form: &mut SsaForm, block: u32, edit: impl FnOnce(&mut SsaBlock)) {
+    if let Some(block) = form.blocks.get_mut(block as usize) {
+        edit(block);
+    }
+}
