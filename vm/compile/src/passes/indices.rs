@@ -1,8 +1,9 @@
-//! Indices that count with a loop: where the first round or the last one asks for the greatest of them, that is looked at once, before the loop.
+//! Indices that count with a loop: that which the last round, or the first one, asks for is the greatest, so it is looked at once, before the loop.
 //! Of loops only whose rounds are one block. What ranges say of an index goes with the check, so nothing that asks for ranges comes later.
 //!
-//! With i from 0 to n - 1, one round each, all of them are below a length if n - 1 is an index below it. If the loop is left early, the check may
-//! fail though no round would have; then the interpreter makes the steps.
+//! Counting up from 0, a loop makes a round for each number below n, but one at least; counting down from n, one for each down to 0. So all
+//! numbers are below a length if the greater of n and 1, or n, less 1 is an index below it, and the check fails only where one of a round would: C text
+//! has no interpreter to ask.
 
 use std::collections::HashMap;
 
@@ -31,6 +32,8 @@ pub(super) fn look_once(form: &mut SsaForm) {
 struct Counter {
     number: SsaValue,
     bound: SsaValue,
+    /// Whether there is a round of 0 whatever the bound is.
+    goes_up: bool,
 }
 
 impl Counter {
@@ -59,8 +62,12 @@ impl Counter {
             return None;
         }
         let counter = match (step.kind, order) {
-            (OpKind::IntAdd, Order::Lt) if is_int(first, 0) => Counter { number: counted, bound },
-            (OpKind::IntSub, Order::Gt) if is_int(bound, 0) => Counter { number: next, bound: first },
+            (OpKind::IntAdd, Order::Lt) if is_int(first, 0) => {
+                Counter { number: counted, bound, goes_up: true }
+            }
+            (OpKind::IntSub, Order::Gt) if is_int(bound, 0) => {
+                Counter { number: next, bound: first, goes_up: false }
+            }
             _ => return None,
         };
         (!is_made_in(form, found, counter.bound)).then_some(counter)
@@ -68,22 +75,38 @@ impl Counter {
 
     fn look_once(&self, form: &mut SsaForm, found: &SmallLoop, replacements: &mut Replacements) {
         let body = form.blocks.get(found.body as usize).map(|block| block.ops.clone()).unwrap_or_default();
+        if !body.iter().any(|&value| self.length(form, found, value).is_some()) {
+            return;
+        }
+        let (bound, mut looks) = self.rounds(form);
         let mut looked_at: HashMap<SsaValue, SsaValue> = HashMap::new();
         let mut kept = Vec::with_capacity(body.len());
         for value in body {
             match self.length(form, found, value) {
                 Some(length) => {
-                    let look = || form.define(OpKind::Index { offset: -1 }, &[self.bound, length]);
+                    let look = || form.define(OpKind::Index { offset: -1 }, &[bound, length]);
                     looked_at.entry(length).or_insert_with(look);
                     replacements.replace(value, self.number);
                 }
                 None => kept.push(value),
             }
         }
-        let mut looks: Vec<SsaValue> = looked_at.into_values().collect();
-        looks.sort_unstable();
+        let mut checks: Vec<SsaValue> = looked_at.into_values().collect();
+        checks.sort_unstable();
+        looks.extend(checks);
         edit(form, found.body, |block| block.ops = kept);
         edit(form, found.before, |block| block.ops.extend(looks));
+    }
+
+    /// How many rounds there are, and what that is made by.
+    fn rounds(&self, form: &mut SsaForm) -> (SsaValue, Vec<SsaValue>) {
+        if !self.goes_up {
+            return (self.bound, Vec::new());
+        }
+        let one = form.define(OpKind::Int(1), &[]);
+        let is_more = form.define(OpKind::IntTest(Order::Gt), &[self.bound, one]);
+        let rounds = form.define(OpKind::IntChoose, &[is_more, self.bound, one]);
+        (rounds, vec![one, is_more, rounds])
     }
 
     /// What an operation looks whether the number is below, if that is all it does and the same in each round.

@@ -307,6 +307,23 @@ fn sums_that_are_too_large_are_told() {
     }
 }
 
+/// Indices that count with a loop are looked at before it: of a loop that makes a round whatever its bound is, the first one.
+#[test]
+fn indices_that_count_fail_where_a_round_would() {
+    let loops = (0..8).map(|n| {
+        let text = format!(
+            ".inout x[6]: real, y: real, n\nadd n, {n}\nlocal i = 0\nfrom i == 0\n add y, x[i] + 1.0\n add i, 1\nuntil i >= n\n\
+             delocal i = max(n, 1)\nfor i in 0..n\n add x[i], 1.0\nrof\n"
+        );
+        let program = Subject::new(&text).unwrap().program;
+        (text, program)
+    });
+    let (candidates, refused) = candidates(loops);
+    assert!(refused.is_empty());
+    // There and back, but for one that asks for too much.
+    assert!(compare(&candidates, "-O1") >= 8 + 7);
+}
+
 /// The status of that name.
 const NOT_FINITE: i64 = 4;
 
