@@ -264,6 +264,14 @@ impl SsaEnd {
         first.into_iter().chain(second)
     }
 
+    /// The block that it leads to where the steps don't last, if it is a pause.
+    fn stop(&self) -> Option<u32> {
+        match self {
+            SsaEnd::Pause { stop, .. } => Some(stop.to),
+            SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Exit { .. } => None,
+        }
+    }
+
     /// The integer that it looks at, if it does.
     pub fn value(&self) -> Option<SsaValue> {
         match self {
@@ -355,13 +363,16 @@ impl SsaForm {
         value
     }
 
-    /// The blocks that pauses lead to where the steps don't last.
-    pub fn stops(&self) -> HashSet<u32> {
-        let stops = self.blocks.iter().filter_map(|block| match &block.end {
-            SsaEnd::Pause { stop, .. } => Some(stop.to),
-            SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Exit { .. } => None,
-        });
-        stops.collect()
+    /// The blocks of the exits where it arrives: neither pauses nor lacks room for a call.
+    pub fn arrivals(&self) -> HashSet<u32> {
+        let stops: HashSet<u32> = self.blocks.iter().filter_map(|block| block.end.stop()).collect();
+        let numbered = (0..).zip(&self.blocks);
+        let arrives = |&(number, block): &(u32, &SsaBlock)| {
+            let SsaEnd::Exit { exit } = block.end else { return false };
+            let is_full = self.exits.get(exit as usize).is_some_and(|exit| exit.is_full);
+            !is_full && !stops.contains(&number)
+        };
+        numbered.filter(arrives).map(|(number, _)| number).collect()
     }
 
     /// What it has to be given, by the values that stand for it.

@@ -10,12 +10,13 @@ pub(super) fn forget_others(form: &mut SsaForm) {
     if observed == Observed::Anywhere {
         return;
     }
-    let stops = form.stops();
+    let arrivals = form.arrivals();
     let mut blocks = std::mem::take(&mut form.blocks);
     for (number, block) in (0..).zip(&mut blocks) {
-        let SsaEnd::Exit { exit } = block.end else { continue };
-        let is_full = form.exits.get(exit as usize).is_some_and(|exit| exit.is_full);
-        let has_arrived = !is_full && !stops.contains(&number);
+        if !matches!(block.end, SsaEnd::Exit { .. }) {
+            continue;
+        }
+        let has_arrived = arrivals.contains(&number);
         block.ops.retain(|&value| match form.op(value).map(|op| op.kind) {
             Some(OpKind::Store(Space::Ints | Space::Reals)) => has_arrived && observed != Observed::Adjoints,
             Some(OpKind::Store(Space::Adjoints)) => has_arrived,

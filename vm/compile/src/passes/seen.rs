@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::form::{Observed, SsaBlock, SsaEnd, SsaForm};
+use crate::form::{Observed, SsaEnd, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::order::reached;
 
@@ -32,13 +32,11 @@ fn are_jumps_real(form: &SsaForm) -> bool {
 
 /// The blocks of the exits where somebody sees what cells hold.
 pub(super) fn exits(form: &SsaForm) -> BTreeSet<u32> {
-    let stops = form.stops();
-    let is_looked_at = |number: u32, block: &SsaBlock| {
-        let SsaEnd::Exit { exit } = block.end else { return false };
-        let is_full = form.exits.get(exit as usize).is_some_and(|exit| exit.is_full);
-        form.version.observed == Observed::Anywhere || !is_full && !stops.contains(&number)
+    let arrivals = form.arrivals();
+    let is_anywhere = form.version.observed == Observed::Anywhere;
+    let is_exit = |number: u32| {
+        form.blocks.get(number as usize).is_some_and(|block| matches!(block.end, SsaEnd::Exit { .. }))
     };
-    let blocks =
-        reached(form).into_iter().filter_map(|number| Some((number, form.blocks.get(number as usize)?)));
-    blocks.filter(|&(number, block)| is_looked_at(number, block)).map(|(number, _)| number).collect()
+    let exits = reached(form).into_iter().filter(|&number| is_exit(number));
+    exits.filter(|number| is_anywhere || arrivals.contains(number)).collect()
 }
