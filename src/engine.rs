@@ -31,7 +31,7 @@ pub fn long_runs(choice: EngineChoice, program: &Program) -> Fallible<Option<Lon
 }
 
 /// Why an engine that was asked for isn't there.
-fn missing(error: &NoEngine) -> Failure {
+pub fn missing(error: &NoEngine) -> Failure {
     match error {
         NoEngine::Machine(_) => {
             Failure::usage(error).help("`--engine interp` runs every program, and `auto` takes what there is")

@@ -1,5 +1,6 @@
 //! How a command fails: a text for stderr, the same as an object for `--json`, and an exit code.
 
+use reviver::Error;
 use serde_json::{Map, Value as Json, json};
 
 /// The exit codes of the command line.
@@ -26,8 +27,17 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// What a lane that failed would have ended with alone.
+    pub fn of_lane(error: &Error) -> Exit {
+        match error {
+            Error::Trap { .. } => Exit::Trap,
+            Error::StepLimit { .. } => Exit::StepLimit,
+            _ => Exit::Check,
+        }
+    }
+
     /// What `--json` calls it.
-    fn kind(self) -> &'static str {
+    pub fn kind(self) -> &'static str {
         match self {
             Exit::Unread => "unread",
             Exit::Check => "check",

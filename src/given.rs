@@ -11,17 +11,29 @@ use crate::failure::{Failure, Fallible};
 use crate::kinds::looks_like_number;
 use crate::table;
 
-/// Applies every `--set` to a state. The same cell twice is an error. Returns the globals that were given.
+/// Applies every `--set` to a state.
 pub fn set(program: &Program, state: &mut State, arguments: &[String]) -> Fallible<Vec<usize>> {
+    assigned(program, state, "--set", arguments)
+}
+
+/// Applies what an option gives to a state. The same cell twice is an error. Returns the globals that were given.
+pub fn assigned(
+    program: &Program,
+    state: &mut State,
+    option: &str,
+    arguments: &[String],
+) -> Fallible<Vec<usize>> {
     let mut given = Vec::new();
-    for assignment in arguments.iter().flat_map(|argument| assignments("--set", argument)) {
+    for assignment in arguments.iter().flat_map(|argument| assignments(option, argument)) {
         let (name, values) = assignment?;
-        let Some((global, declared)) = program.global(&name) else { return Err(unknown(program, &name)) };
+        let Some((global, declared)) = program.global(&name) else {
+            return Err(unknown(program, option, &name));
+        };
         if given.contains(&global) {
             return Err(Failure::usage(format_args!("`{name}` is set twice")));
         }
         given.push(global);
-        give(program, state, (global, declared), &values)?;
+        give(program, state, (option, global, declared), &values)?;
     }
     Ok(given)
 }
@@ -29,7 +41,7 @@ pub fn set(program: &Program, state: &mut State, arguments: &[String]) -> Fallib
 fn give(
     program: &Program,
     state: &mut State,
-    (global, declared): (usize, &Global),
+    (option, global, declared): (&str, usize, &Global),
     values: &GivenValues,
 ) -> Fallible {
     let name = &declared.name;
@@ -42,7 +54,7 @@ fn give(
     };
     given
         .and_then(|values| program.give_values(state, global, &values))
-        .map_err(|error| refused(program, &error, Failure::usage(format_args!("--set {name}: {error}"))))
+        .map_err(|error| refused(program, &error, Failure::usage(format_args!("{option} {name}: {error}"))))
 }
 
 /// With a hint where integers without a sign may have been meant.
@@ -99,9 +111,9 @@ fn values(value: &str) -> GivenValues {
     }
 }
 
-fn unknown(program: &Program, name: &str) -> Failure {
+fn unknown(program: &Program, option: &str, name: &str) -> Failure {
     let names: Vec<&str> = program.module().globals.iter().map(|g| g.name.as_str()).collect();
-    let failure = Failure::usage(format_args!("--set: the program has no cell `{name}`"));
+    let failure = Failure::usage(format_args!("{option}: the program has no cell `{name}`"));
     match reviver_assembler::suggest::nearest(name, names.iter().copied()) {
         Some(near) => failure.help(format_args!("did you mean `{near}`?")),
         None if names.is_empty() => failure,

@@ -38,6 +38,26 @@ pub static LIBRARY: FileKind = FileKind {
 
 pub static TAPE: FileKind = FileKind { name: "a tape of values", is: is_tape };
 
+pub static TABLE: FileKind = FileKind { name: "a table of numbers", is: is_table };
+
+/// The names of arrays stand in front of each.
+pub static ARRAYS: FileKind = FileKind {
+    name: "an archive of arrays",
+    is: |bytes| bytes.starts_with(b"PK") && bytes.windows(4).any(|part| part == b".npy"),
+};
+
+/// Whether there is a line of names, and below it a line that begins with a number, or with nothing, if any.
+fn is_table(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes.get(..bytes.len() - bytes.len().min(4)).unwrap_or_default())
+    else {
+        return false;
+    };
+    let mut lines = text.lines();
+    let is_named = lines.next().is_some_and(|line| !line.is_empty() && !looks_like_number(line));
+    let first = lines.next().and_then(|line| line.split(',').next());
+    is_named && first.is_none_or(|field| field.is_empty() || field == "ok" || looks_like_number(field))
+}
+
 /// Whether there are only numbers. The last of a longer file may be cut.
 fn is_tape(bytes: &[u8]) -> bool {
     let separates = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';

@@ -29,6 +29,7 @@
 //! | [`Executable`], [`CompileOptions`], [`EngineChoice`], [`CheckLevel`] | a program that is ready to be called, by an engine, checked or not |
 //! | [`IntCells`], [`RealCells`], [`LossCell`] | names, looked up |
 //! | [`Workspace`] | calls: [`Workspace::run`], [`Workspace::run_back`], [`Workspace::gradient`], [`Workspace::hessian`] |
+//! | [`Batch`], [`LaneInputs`], [`LaneResults`], [`Device`] | the same program at very many inputs, on all cores |
 //! | [`Derivative`], [`SecondDerivatives`], [`Trust`] | what calls find, and how far it can be trusted |
 //! | [`Error`] | what went wrong, where, and what helps |
 //!
@@ -42,6 +43,11 @@
 
 mod api;
 
+pub use api::batch::choice::Device;
+pub use api::batch::device::{LaneFailure, NotedLanes};
+pub use api::batch::lanes::{LaneInputs, LaneResults};
+pub use api::batch::prepared::SumOverLanes;
+pub use api::batch::{self, Batch, BatchOptions};
 pub use api::cells::{IntCells, RealCells};
 pub use api::engine::{self, CompileOptions, EngineChoice};
 pub use api::error::{Error, IndexErrorText};
@@ -51,6 +57,7 @@ pub use api::hessian::SecondDerivatives;
 pub use api::loss::LossCell;
 pub use api::places;
 pub use api::source::{self, Assembled, assemble, assemble_with, open};
+pub use api::way_back::WayBack;
 pub use api::workspace::Workspace;
 pub use reviver_assembler::constants::GivenConstant;
 pub use reviver_assembler::files::{Disk, Files, FilesInMemory};
@@ -63,3 +70,8 @@ pub use reviver_vm::{CheckLevel, Machine, Program, State, Travel};
 #[cfg(doctest)]
 #[doc = include_str!("../docs/embedding.md")]
 mod embedding {}
+
+/// And those of the page of batches.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/batch.md")]
+mod many_lanes {}

@@ -11,6 +11,7 @@ mod given;
 mod interrupt;
 mod journey;
 mod kinds;
+mod lanes;
 mod load;
 mod output;
 mod progress;
@@ -70,6 +71,7 @@ fn run(command: &Invocation) -> Fallible {
         Invocation::Jacobian(options) => commands::jacobian::run(options),
         Invocation::Hessian(options) => commands::hessian::run(options),
         Invocation::Taylor(options) => commands::taylor::run(options),
+        Invocation::Batch(options) => commands::batch::run(options),
         Invocation::Bench(options) => commands::bench::run(options),
         Invocation::Asm(options) => commands::asm::run(options),
         Invocation::Disasm(options) => commands::disasm::run(options),

@@ -1,8 +1,10 @@
 //! A line that says how far a long run is: only on a terminal, only after a second.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
 use crate::failure::Fallible;
 use crate::streams;
@@ -44,6 +46,73 @@ impl ProgressLine {
 impl Drop for ProgressLine {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Shows how many lanes are done, how many that makes a second, and how long the others will take; on a terminal, after a second.
+pub struct LaneProgress {
+    started: Instant,
+    done: AtomicU64,
+    ahead: Mutex<LanesAhead>,
+}
+
+/// What is known of the lanes that are to come.
+#[derive(Default)]
+struct LanesAhead {
+    bar: Option<ProgressBar>,
+    /// How many lanes there were before the block that is under way, and how many it has.
+    before: u64,
+    block: u64,
+    /// How much of all lanes that block and those before it are.
+    share: Option<f64>,
+}
+
+impl LaneProgress {
+    pub fn new() -> LaneProgress {
+        LaneProgress { started: Instant::now(), done: AtomicU64::new(0), ahead: Mutex::default() }
+    }
+
+    /// So many lanes have been read, and with them so much of all of them.
+    pub fn expect(&self, block: usize, share: Option<f64>) {
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        (ahead.before, ahead.block, ahead.share) = (self.done.load(Ordering::Relaxed), block as u64, share);
+    }
+
+    /// So many more lanes are done. Whoever finds somebody drawing leaves it to the next one.
+    pub fn advance(&self, lanes: u64) {
+        let done = self.done.fetch_add(lanes, Ordering::Relaxed) + lanes;
+        let elapsed = self.started.elapsed();
+        if elapsed < Duration::from_secs(1) {
+            return;
+        }
+        let Ok(mut ahead) = self.ahead.try_lock() else { return };
+        let left = ahead.left(done, elapsed);
+        let rate = (done as f64 / elapsed.as_secs_f64()) as u64;
+        let bar = ahead.bar.get_or_insert_with(spinner);
+        bar.set_message(format!("{} lanes, {} a second{left}", HumanCount(done), HumanCount(rate)));
+        bar.tick();
+    }
+}
+
+impl LanesAhead {
+    /// How long the others will take, as far as that can be told.
+    fn left(&self, done: u64, elapsed: Duration) -> String {
+        let known = (self.before + self.block) as f64;
+        let Some(share) = self.share.filter(|share| *share > 0.0 && known > 0.0) else {
+            return String::new();
+        };
+        let part = (share * done as f64 / known).clamp(1e-9, 1.0);
+        let left = elapsed.mul_f64(((1.0 - part) / part).min(1e6));
+        format!(", {:.0} %, {} left", part * 100.0, HumanDuration(left))
+    }
+}
+
+impl Drop for LaneProgress {
+    fn drop(&mut self) {
+        let ahead = self.ahead.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bar) = &ahead.bar {
             bar.finish_and_clear();
         }
     }

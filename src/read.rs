@@ -1,9 +1,10 @@
 //! Reading files: every one through one register, so that no output overwrites it.
 
+use std::io::{Read, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use reviver_files::{Content, ReadError, UsedFiles};
+use reviver_files::{Content, OpenInput, ReadError, UsedFiles};
 use reviver_isa::names::printable;
 
 use crate::failure::{Failure, Fallible};
@@ -19,6 +20,21 @@ pub fn files() -> &'static UsedFiles {
 /// The bytes of a file that is no text; `-` is standard input.
 pub fn data(path: &Path) -> Fallible<Vec<u8>> {
     content(path, Content::Data)
+}
+
+/// A file to be read piece by piece, and its length, as far as it is known; `-` is standard input.
+pub fn open(path: &Path) -> Fallible<(Box<dyn Read>, Option<u64>)> {
+    if path == Path::new("-") {
+        return Ok((Box::new(files().open_standard_input()), None));
+    }
+    let mut file = open_file(path)?;
+    let length = file.seek(SeekFrom::End(0)).and_then(|length| file.rewind().map(|()| length));
+    Ok((Box::new(file), length.ok().filter(|length| *length > 0)))
+}
+
+/// A file that is read from wherever one wants.
+pub fn open_file(path: &Path) -> Fallible<OpenInput> {
+    files().open(path).map_err(|error| unreadable(path, &error))
 }
 
 /// The bytes of a program, a text or an image; `-` is standard input.

@@ -3,7 +3,7 @@
 use std::io::{self, Error, ErrorKind, Write};
 use std::path::Path;
 
-use reviver_files::{FileKind, Output, Replaces, WriteError};
+use reviver_files::{FileKind, GrowingOutput, Output, Replaces, WriteError};
 use reviver_vm::room::OutOfMemory;
 
 use crate::cli::Written;
@@ -37,6 +37,14 @@ impl OutputTarget {
             return Ok(OutputTarget::Printed);
         }
         read::files().output(path, replaces).map(OutputTarget::File).map_err(|error| refused(&error, cure))
+    }
+
+    /// Begins a file that is written piece by piece; none where it is printed.
+    pub fn begin(self) -> Fallible<Option<GrowingOutput>> {
+        match self {
+            OutputTarget::Printed => Ok(None),
+            OutputTarget::File(output) => output.begin().map(Some).map_err(|error| unwritten(&error)),
+        }
     }
 
     /// Writes or prints.

@@ -195,13 +195,16 @@ impl<'m> ModuleText<'m> {
 
     fn globals(&mut self) {
         for global in &self.module.globals {
-            let Global { name, class, role, shape, initial, default } = global;
+            let Global { name, class, role, shape, initial, default, is_shared } = global;
             let _ = write!(self.out, "{:INDENT$} {name}", role.directive());
             self.shape(*shape);
             self.class(*class);
             if !initial.is_empty() {
                 self.out.push_str(" = ");
                 self.values(initial, *shape);
+            }
+            if *is_shared {
+                self.out.push_str(" shared");
             }
             if let Some(default) = default {
                 self.out.push_str(" default ");

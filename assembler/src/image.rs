@@ -24,7 +24,7 @@ use serde::de::DeserializeOwned;
 /// destroys it visibly.
 pub const MAGIC: [u8; 8] = *b"\x89RBC\r\n\x1a\n";
 /// The format that this build writes, and the only one that it reads.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
 /// Where the checksum stands.
 const CHECKSUM: std::ops::Range<usize> = 12..16;

@@ -211,13 +211,14 @@ pub enum Limit {
     Tape,
 }
 
-/// `name[shape]: class = initial default given`
+/// `name[shape]: class = initial shared default given`
 #[derive(Clone, Debug)]
 pub struct DeclarationNode {
     pub name: Name,
     pub shape: ShapeNode,
     pub class: Option<Class>,
     pub initial: Option<Initial>,
+    pub is_shared: bool,
     pub default: Option<Initial>,
 }
 

@@ -9,6 +9,7 @@
 
 mod destination;
 mod folder;
+mod growing;
 mod identity;
 mod output;
 mod read;
@@ -19,7 +20,8 @@ mod used;
 mod write;
 
 pub use folder::folder;
+pub use growing::GrowingOutput;
 pub use output::{FileKind, Output, Replaces, WriteError};
 pub use read::{Content, ReadError};
 pub use scratch::Scratch;
-pub use used::UsedFiles;
+pub use used::{OpenInput, UsedFiles};

@@ -130,8 +130,34 @@ impl Output {
         write::commit(&self.path, &destination, self.insists(), bytes).map_err(|error| self.refused(error))
     }
 
+    /// Where pieces of the file can go until it is whole.
+    pub(crate) fn grow(&self) -> Result<write::GrowingFile, WriteError> {
+        // What is in the register for this output is itself.
+        let destination = self.judged_besides_itself()?;
+        write::grow(&self.path, &destination, self.insists()).map_err(|error| self.refused(error))
+    }
+
+    /// Puts a file that has grown in its place.
+    pub(crate) fn commit_grown(mut self, file: write::GrowingFile) -> Result<(), WriteError> {
+        self.leave();
+        let destination = self.judged()?;
+        write::finish(file, &destination, self.insists()).map_err(|error| self.refused(error))
+    }
+
     fn insists(&self) -> bool {
         matches!(self.replaces, Replaces::Anything)
+    }
+
+    /// Where the path leads now, if the rules allow to write there, by whoever asks before the output is out of the register.
+    fn judged_besides_itself(&self) -> Result<Destination, WriteError> {
+        if let Some(identity) = &self.entered {
+            self.used.leave(identity);
+        }
+        let destination = self.judged();
+        if let Some(identity) = &self.entered {
+            self.used.enter(identity.clone(), Purpose::Output(self.path.clone()));
+        }
+        destination
     }
 
     /// Where the path leads now, if the rules allow to write there.

@@ -1,6 +1,7 @@
 //! What a command reads, and asks for to write: all of it is entered in one register.
 
 use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use crate::identity::{Identity, standard};
@@ -31,6 +32,30 @@ impl UsedFiles {
         bounded(file, length(&facts), content)
     }
 
+    /// Opens a file to be read piece by piece, and enters it as an input.
+    ///
+    /// # Errors
+    /// A file that can't be read.
+    pub fn open(&self, path: &Path) -> Result<OpenInput, ReadError> {
+        let file = File::open(path)?;
+        let facts = file.metadata()?;
+        if facts.is_dir() {
+            return Err(ReadError::Folder);
+        }
+        if facts.is_file() {
+            self.register.enter(Identity::there(path, &facts)?, Purpose::Input(path.to_owned()));
+        }
+        Ok(OpenInput(file))
+    }
+
+    /// Standard input, to be read piece by piece. A file that it is redirected from is an input too.
+    pub fn open_standard_input(&self) -> impl Read + use<> {
+        if let Some(identity) = standard::input().as_ref().and_then(Identity::of_open) {
+            self.register.enter(identity, Purpose::Input("-".into()));
+        }
+        std::io::stdin()
+    }
+
     /// Reads standard input to its end. A file that it is redirected from is an input too.
     ///
     /// # Errors
@@ -51,6 +76,22 @@ impl UsedFiles {
     /// What is in the way.
     pub fn output(&self, path: &Path, replaces: Replaces) -> Result<Output, WriteError> {
         Output::attempt(self.register.clone(), path, replaces)
+    }
+}
+
+/// A file that is read piece by piece, from wherever one wants.
+#[derive(Debug)]
+pub struct OpenInput(File);
+
+impl Read for OpenInput {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.read(bytes)
+    }
+}
+
+impl Seek for OpenInput {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
     }
 }
 

@@ -67,6 +67,83 @@ pub(crate) fn commit(
     }
 }
 
+/// A file on its way to a destination.
+#[derive(Debug)]
+pub(crate) enum GrowingFile {
+    /// A device or a pipe, which has what was written.
+    Stream(File),
+    /// A new file beside the destination.
+    Beside(NamedTempFile),
+    /// A file elsewhere, where there can be none beside the destination.
+    Apart(File),
+}
+
+/// Begins a file. `path` is how a stream is opened.
+pub(crate) fn grow(path: &Path, destination: &Destination, insists: bool) -> Result<GrowingFile, Refusal> {
+    match destination {
+        Destination::Stream => Ok(GrowingFile::Stream(OpenOptions::new().write(true).open(path)?)),
+        Destination::New(path) => Ok(GrowingFile::Beside(rests::beside(path, FileMode::Usual)?)),
+        Destination::File(path, old) => {
+            if !insists && !is_writable(path)? {
+                return Err(Refusal::Protected);
+            }
+            match rests::beside(path, FileMode::Private) {
+                Err(error) if is_denied(&error) => Ok(GrowingFile::Apart(tempfile::tempfile()?)),
+                Err(error) => Err(error.into()),
+                Ok(new) if takes_owner(new.as_file(), old)? => Ok(GrowingFile::Beside(new)),
+                Ok(_) => Ok(GrowingFile::Apart(tempfile::tempfile()?)),
+            }
+        }
+    }
+}
+
+/// Gives a file that is whole its place.
+pub(crate) fn finish(file: GrowingFile, destination: &Destination, insists: bool) -> Result<(), Refusal> {
+    match (file, destination) {
+        (GrowingFile::Stream(mut stream), _) => Ok(stream.flush()?),
+        (GrowingFile::Beside(new), Destination::New(path)) => Ok(named(new, path)?),
+        (_, Destination::File(path, _)) if !insists && !is_writable(path)? => Err(Refusal::Protected),
+        (GrowingFile::Beside(new), Destination::File(path, old)) => {
+            new.as_file().set_permissions(old.permissions())?;
+            Ok(named(new, path)?)
+        }
+        (GrowingFile::Apart(mut file), Destination::File(path, _) | Destination::New(path)) => {
+            let mut bytes = Vec::new();
+            file.rewind()?;
+            file.read_to_end(&mut bytes)?;
+            Ok(in_place(path, &bytes)?)
+        }
+        (GrowingFile::Beside(_) | GrowingFile::Apart(_), Destination::Stream) => {
+            Err(io::Error::other("it has become a device or a pipe meanwhile").into())
+        }
+    }
+}
+
+impl GrowingFile {
+    fn file(&mut self) -> &mut File {
+        match self {
+            GrowingFile::Stream(file) | GrowingFile::Apart(file) => file,
+            GrowingFile::Beside(file) => file.as_file_mut(),
+        }
+    }
+}
+
+impl io::Write for GrowingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file().flush()
+    }
+}
+
+impl io::Seek for GrowingFile {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.file().seek(to)
+    }
+}
+
 /// Replaces a file by a new one with its owner and permissions; where that can't be had, writes into it.
 fn replace(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
     let new = match rests::beside(path, FileMode::Private) {
@@ -85,6 +162,11 @@ fn replace(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
 /// to the new one.
 fn renamed(mut new: NamedTempFile, path: &Path, bytes: &[u8]) -> io::Result<()> {
     new.write_all(bytes)?;
+    named(new, path)
+}
+
+/// Gives a whole file its name.
+fn named(new: NamedTempFile, path: &Path) -> io::Result<()> {
     new.as_file().sync_all()?;
     new.persist(path).map_err(|error| error.error)?;
     // The rename itself is durable once the folder is.

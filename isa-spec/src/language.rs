@@ -103,6 +103,13 @@ pages! {
     undone ""
     example ".inout n default 10\n        neg   n\n"
 
+    ["shared"] ".in w: real shared"
+    "Says of a given cell that all lanes of a batch (`reviver batch`) have the same number there: parameters that a sum over \
+     lanes is fitted by, say. A gradient has one derivative by it, the sum of those of the lanes. It stands in front of \
+     `default`. A single run knows no lanes, and takes it as any input."
+    undone ""
+    example ".inout w: real shared default 0.5\n.inout x: real\n.out y: real\n        add.mul y, w, x\n"
+
     ["rule"] ".proc p(…) rule q"
     "The procedure q, which has the same parameters, stands in for the adjoint of p: in gradient mode p runs \
      values only, and q carries the adjoints. q may change only its frame and adjoints."
@@ -129,7 +136,7 @@ pages! {
     DIRECTIVE_PAGES DIRECTIVES
     /// Every directive, as written.
 
-    [".in" ".out" ".inout" ".garbage" ".var"] ".in name[shape]: class = initial default given, …"
+    [".in" ".out" ".inout" ".garbage" ".var"] ".in name[shape]: class = initial shared default given, …"
     "Declares global cells. `.in`: given at the start, and back at its initial value at the end. `.out`: begins at \
      its initial value and is a result. `.inout`: given and a result. `.garbage`: a result that nobody wants, but \
      that the way back needs. `.var`: private, ends as it began. The initial value is 0 unless it is written; \

@@ -237,6 +237,8 @@ pub struct Global {
     pub initial: Values,
     /// What a given cell holds at the start where the user gives nothing.
     pub default: Option<Values>,
+    /// Whether all lanes of a batch are given the same, so that there is one derivative by it: the sum of the lanes'.
+    pub is_shared: bool,
 }
 
 /// Whether a procedure may change what it is passed.

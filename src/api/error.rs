@@ -4,7 +4,7 @@ use reviver_assembler::constants::RefusedConstant;
 use reviver_assembler::diagnostic::Diagnostic;
 use reviver_assembler::image;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{RealSystem, Role};
+use reviver_isa::module::{RealSystem, Role, Word};
 use reviver_isa::verify::Violation;
 use reviver_vm::differentiate::DifferentiateError;
 use reviver_vm::explain::Explanation;
@@ -73,6 +73,9 @@ pub enum Error {
     Trap { place: String, backward: bool, explanation: Box<Explanation> },
     #[error("stopped after {steps} steps, before the {}: raise the limit, or begin with less", if *backward { "beginning" } else { "end" })]
     StepLimit { backward: bool, steps: u64 },
+    /// Somebody has set the flag that the call was to look at.
+    #[error("stopped from outside")]
+    Interrupted,
     /// The way back has come to cells that no run begins with: the results that were given are none of the program's.
     /// Rounded numbers of the program may have led the way back elsewhere, too.
     #[error(
@@ -90,6 +93,42 @@ pub enum Error {
         "a run can't begin with this state: it is none of the program's, stands somewhere else than where the run begins, or has adjoints"
     )]
     NoBeginning,
+    /// A run that is to come back has left behind what should have been used up.
+    #[error("the run left what must be as it began: {}", left(garbage))]
+    Leftovers { garbage: Vec<Garbage> },
+    #[error("the start was not restored (fixed point, and a history, lose no bits)")]
+    NotRestored,
+
+    /// A lane of a batch has failed, and the others weren't to go on.
+    #[error("lane {lane}: {error}")]
+    Lane { lane: u64, error: Box<Error> },
+    #[error(
+        "these cells are given no numbers: {}; add a column for each, or give all lanes the same number",
+        quoted(names)
+    )]
+    MissingColumns { names: Vec<String> },
+    #[error("`{name}` is given twice: leave one of the two out")]
+    TwiceGiven { name: String },
+    #[error(
+        "`{name}` is declared to be `shared`, so all lanes have the same number there: give it once for all of them"
+    )]
+    SharedColumn { name: String },
+    #[error("the column `{name}` has {given} numbers, and there are {lanes} lanes")]
+    ColumnLength { name: String, lanes: usize, given: usize },
+    /// A number of a column is none of the program's. `lane` counts in the column.
+    #[error("`{name}`: {value}, in lane {lane}, is not {}", fitting(*class, *word, *system))]
+    NotANumber { name: String, lane: usize, value: String, class: Class, word: Word, system: RealSystem },
+    #[error("the lanes have no result `{name}`; there are {}", quoted(known))]
+    NoResult { name: String, known: Vec<String> },
+    #[error("the sum of `{name}` over all lanes is too large for {system}")]
+    SumTooLarge { name: String, system: RealSystem },
+    #[error(
+        "a block of {lanes} lanes takes {inputs} columns of that length, and has room for the results in {results}"
+    )]
+    Columns { inputs: usize, results: usize, lanes: usize },
+    #[error("a thread that carried out lanes has ended before its time")]
+    LostThread,
+
     #[error("there is nothing to read: {0}")]
     NothingToRead(&'static str),
     #[error("{0} for the cells of the program: smaller arrays take less")]
@@ -106,11 +145,26 @@ pub enum IndexErrorText {
 }
 
 impl Error {
+    /// Whether only the run failed that was made, so that other lanes of a batch may come to something.
+    pub(super) fn is_of_one_lane(&self) -> bool {
+        matches!(
+            self,
+            Error::Trap { .. }
+                | Error::StepLimit { .. }
+                | Error::NoSuchResults { .. }
+                | Error::Doubtful { .. }
+                | Error::Underivable(_)
+                | Error::Leftovers { .. }
+                | Error::NotRestored
+        )
+    }
+
     /// A trap or another reason why there is no derivative. `file` is the name of the program's file.
     pub(super) fn of_derivative(file: &str, error: DifferentiateError) -> Error {
         match error {
             DifferentiateError::Trap { backward, explanation } => Error::trap(file, backward, explanation),
             DifferentiateError::StepLimit { backward, steps } => Error::StepLimit { backward, steps },
+            DifferentiateError::Interrupted { .. } => Error::Interrupted,
             DifferentiateError::NoMemory(error) => Error::NoMemory(error),
             error => Error::Underivable(Box::new(error)),
         }
@@ -167,6 +221,13 @@ fn quoted(names: &[String]) -> String {
     match names.len().saturating_sub(NAMED) {
         0 => quoted.join(", "),
         more => format!("{} and {more} more", quoted.join(", ")),
+    }
+}
+
+fn fitting(class: Class, word: Word, system: RealSystem) -> String {
+    match class {
+        Class::Int => format!("an integer of {} bits", word.bits()),
+        Class::Real => format!("a number that fits into {system}"),
     }
 }
 

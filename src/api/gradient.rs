@@ -15,6 +15,7 @@ use super::executable::Shared;
 use super::loss::{CompiledLoss, LossCell};
 use super::numbers::take_reals;
 use super::places::place_of;
+use super::trip::in_one_go;
 use super::workspace::{Readable, Workspace};
 
 /// A value whose gradient was found; [`Workspace::adjoints`] reads that.
@@ -55,6 +56,11 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::gradient`], but for [`Error::Doubtful`].
     pub fn gradient_anyway(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
+        self.gradient_bits(loss).map(|(_, found)| found)
+    }
+
+    /// The same, with the bits of the loss's value.
+    pub(super) fn gradient_bits(&mut self, loss: &LossCell) -> Result<(u64, Derivative), Error> {
         self.held = Readable::Nothing;
         if loss.shared.executable != self.executable.shared.id {
             return Err(Error::Foreign);
@@ -112,7 +118,7 @@ impl Workspace {
     }
 
     /// There and back in the machine that is there. None where that leads somewhere else, or where nobody vouches for the way back.
-    fn in_place(&mut self, loss: &CompiledLoss) -> Result<Option<Derivative>, Error> {
+    fn in_place(&mut self, loss: &CompiledLoss) -> Result<Option<(u64, Derivative)>, Error> {
         let (machine, room, start) = (&mut self.machine, &mut self.room, &self.inputs.start);
         let Shared { program, level, .. } = &*self.executable.shared;
         let is_watched = level.is_checked() && !program.module().real.is_exact();
@@ -133,11 +139,12 @@ impl Workspace {
         };
         let (steps, steps_back) = (pass.step().unsigned_abs(), pass.step().abs_diff(machine.state().step));
         let trust = Trust { reports: machine.reports().clone(), mended: None, loss_error };
-        Ok(Some(Derivative { value: approximate(program, pass.value()), steps, steps_back, trust }))
+        let value = approximate(program, pass.value());
+        Ok(Some((pass.value(), Derivative { value, steps, steps_back, trust })))
     }
 
     /// By the passes of the machine.
-    fn by_passes(&mut self, loss: &CompiledLoss) -> Result<Derivative, Error> {
+    fn by_passes(&mut self, loss: &CompiledLoss) -> Result<(u64, Derivative), Error> {
         let (shared, start) = (&self.executable.shared, self.inputs.start.state());
         let failed = |error| Error::of_derivative(&shared.name, error);
         let subject = self.subject().map_err(failed)?;
@@ -146,13 +153,16 @@ impl Workspace {
         self.machine.renew(start)?;
         self.machine.state_mut().adjoints = Some(found.adjoints);
         let (steps, steps_back, trust) = (found.steps, found.steps_back, found.trust);
-        Ok(Derivative { value: approximate(&shared.program, found.value), steps, steps_back, trust })
+        let value = approximate(&shared.program, found.value);
+        Ok((found.value, Derivative { value, steps, steps_back, trust }))
     }
 
     /// The program at the start that was given.
     pub(super) fn subject(&self) -> Result<Subject, differentiate::DifferentiateError> {
         let program = self.executable.shared.program.clone();
-        Subject::new(program, self.inputs.start.state().try_clone()?, self.keeps_history, self.most_steps)
+        let start = self.inputs.start.state().try_clone()?;
+        let subject = Subject::new(program, start, self.keeps_history, self.most_steps)?;
+        Ok(Subject { interrupt: self.interrupt.clone(), ..subject })
     }
 }
 
@@ -163,8 +173,8 @@ fn there(
     loss: &CompiledLoss,
     most_steps: u64,
 ) -> Result<bool, OutOfMemory> {
-    let ended =
-        loss.there.as_ref().map(|route| route.run_from(start, machine, room, most_steps)).transpose()?;
+    let budget = in_one_go(machine, most_steps);
+    let ended = loss.there.as_ref().map(|route| route.run_from(start, machine, room, budget)).transpose()?;
     match ended {
         Some(RouteEnd::Arrived) => return Ok(true),
         Some(RouteEnd::Failed) => return Ok(false),
@@ -177,7 +187,7 @@ fn there(
         }
     }
     let left = most_steps.saturating_sub(machine.state().step.unsigned_abs());
-    Ok(match machine.run_until(loss.stops.as_ref(), Travel::Forward, left) {
+    Ok(match machine.run_heeding(loss.stops.as_ref(), Travel::Forward, left) {
         Ok(Stop::Bound) => true,
         Ok(Stop::Budget) => is_at(machine, loss.turn),
         Ok(Stop::Shown { .. } | Stop::Interrupted) | Err(_) => false,
@@ -197,11 +207,8 @@ fn back(
     let enough = |ahead: u64| ahead.max(RULE_STEPS).min(most_steps);
     if let (Some(route), Some(ahead)) = (&loss.back, ahead(machine)) {
         // Code pauses where fewer steps are left than it may make in one go.
-        match route.run(
-            machine,
-            room,
-            enough(ahead.saturating_add(route.first_steps()).saturating_add(SLACK)),
-        ) {
+        let budget = enough(ahead.saturating_add(route.first_steps()).saturating_add(SLACK));
+        match route.run(machine, room, in_one_go(machine, budget)) {
             RouteEnd::Arrived => return true,
             RouteEnd::Failed => return false,
             RouteEnd::Underway => {}
@@ -209,7 +216,7 @@ fn back(
     }
     while let Some(ahead) = ahead(machine) {
         let left = most_steps.saturating_sub(turn.abs_diff(machine.state().step));
-        match machine.run_until(None, Travel::Backward, enough(ahead).min(left)) {
+        match machine.run(Travel::Backward, enough(ahead).min(left)) {
             Ok(Stop::Bound) => return true,
             Ok(Stop::Budget) if is_at(machine, machine.program().begin()) => return true,
             Ok(Stop::Budget) if left > 0 => {}

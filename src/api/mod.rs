@@ -1,5 +1,6 @@
 //! What the library offers, a file for each subject. Prints nothing; only [`source`] reads files.
 
+pub mod batch;
 pub mod cells;
 pub mod engine;
 pub mod error;
@@ -10,4 +11,6 @@ pub mod loss;
 mod numbers;
 pub mod places;
 pub mod source;
+mod trip;
+pub mod way_back;
 pub mod workspace;

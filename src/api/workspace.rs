@@ -1,17 +1,20 @@
 //! Calls: what is given, a run from one end of the program to the other, and what is read where it has arrived. A workspace is one
 //! thread's; it is as good as new after an error. Derivatives are in [`super::gradient`] and [`super::hessian`].
 
-use reviver_compile::route::{Route, RouteEnd, RouteRoom};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use reviver_compile::route::RouteRoom;
 use reviver_compile::start::RouteStart;
-use reviver_vm::explain::explain;
 use reviver_vm::garbage::Garbage;
 use reviver_vm::values::Value;
-use reviver_vm::{Machine, Program, State, Stop, Travel, checkpoint};
+use reviver_vm::{Machine, Program, State, Travel, checkpoint};
 
 use super::cells::{IntCells, NamedCells, RealCells};
 use super::error::Error;
 use super::executable::{Executable, Shared};
 use super::numbers::{put_bits, put_ints, put_reals, take_reals};
+use super::trip::EndToEnd;
 
 /// What one thread calls a program in. What was given stays given, so that only what changes need be given again.
 #[derive(Debug)]
@@ -21,9 +24,11 @@ pub struct Workspace {
     pub(super) room: RouteRoom,
     pub(super) inputs: Gifts,
     /// Of a run back; made when it is first needed.
-    results: Option<Gifts>,
+    pub(super) results: Option<Gifts>,
     pub(super) most_steps: u64,
     pub(super) keeps_history: bool,
+    /// Set by who wants a call to stop.
+    pub(super) interrupt: Option<Arc<AtomicBool>>,
     pub(super) held: Readable,
 }
 
@@ -43,7 +48,7 @@ pub(super) struct Gifts {
     travel: Travel,
     pub start: RouteStart,
     /// Globals that have to be given and weren't, by number.
-    missing: Vec<usize>,
+    pub missing: Vec<usize>,
 }
 
 impl Gifts {
@@ -152,9 +157,17 @@ impl Workspace {
         if let Some(runner) = &shared.runner {
             machine.run_by(runner.clone());
         }
-        let (most_steps, keeps_history, held) = (u64::MAX, false, Readable::Nothing);
-        let room = RouteRoom::default();
-        Ok(Workspace { executable, machine, room, inputs, results: None, most_steps, keeps_history, held })
+        Ok(Workspace {
+            executable,
+            machine,
+            room: RouteRoom::default(),
+            inputs,
+            results: None,
+            most_steps: u64::MAX,
+            keeps_history: false,
+            interrupt: None,
+            held: Readable::Nothing,
+        })
     }
 
     /// Gives real inputs: one value for each cell, of a matrix row after row.
@@ -260,6 +273,12 @@ impl Workspace {
         self.most_steps = steps;
     }
 
+    /// Has calls look every now and then whether a flag is set, and end with [`Error::Interrupted`] if it is.
+    pub fn stop_when(&mut self, flag: Arc<AtomicBool>) {
+        self.machine.stop_when(Arc::clone(&flag));
+        self.interrupt = Some(flag);
+    }
+
     /// Has derivatives keep a history of the way there, so that their way back is exact, and leads over `overwrite` and `erase` too.
     /// The interpreter makes it, and it takes memory for each step that loses something.
     pub fn keep_history(&mut self, keep: bool) {
@@ -273,8 +292,7 @@ impl Workspace {
     pub fn run(&mut self) -> Result<u64, Error> {
         self.held = Readable::Nothing;
         let shared = &self.executable.shared;
-        let trip =
-            EndToEnd { travel: Travel::Forward, route: shared.there.as_ref(), most_steps: self.most_steps };
+        let trip = EndToEnd { travel: Travel::Forward, most_steps: self.most_steps };
         trip.make(shared, (&mut self.machine, &mut self.room), self.inputs.complete(&shared.program)?)?;
         self.held = Readable::Arrived(Travel::Forward);
         Ok(self.machine.state().step.unsigned_abs())
@@ -288,8 +306,7 @@ impl Workspace {
         self.held = Readable::Nothing;
         self.prepare_results()?;
         let (shared, Some(results)) = (&self.executable.shared, &self.results) else { return Ok(0) };
-        let trip =
-            EndToEnd { travel: Travel::Backward, route: shared.back.as_ref(), most_steps: self.most_steps };
+        let trip = EndToEnd { travel: Travel::Backward, most_steps: self.most_steps };
         trip.make(shared, (&mut self.machine, &mut self.room), results.complete(&shared.program)?)?;
         let garbage = shared.program.garbage(self.machine.state(), Travel::Backward);
         if !garbage.is_empty() {
@@ -372,7 +389,7 @@ impl Workspace {
         }
     }
 
-    fn prepare_results(&mut self) -> Result<(), Error> {
+    pub(super) fn prepare_results(&mut self) -> Result<(), Error> {
         if self.results.is_none() {
             self.results = Some(Gifts::new(&self.executable.shared, Travel::Backward)?);
         }
@@ -385,59 +402,6 @@ fn own(executable: &Executable, cells: NamedCells) -> Result<&Program, Error> {
     match cells.executable == executable.shared.id {
         true => Ok(&executable.shared.program),
         false => Err(Error::Foreign),
-    }
-}
-
-/// A run from one end of the program to the other.
-struct EndToEnd<'r> {
-    travel: Travel,
-    route: Option<&'r Route>,
-    most_steps: u64,
-}
-
-impl EndToEnd<'_> {
-    /// Makes it from a start. Where code doesn't lead all the way, the machine goes on in the ordinary manner; where a check of
-    /// the code fails, it does so from the start, and finds out what is wrong, if anything is.
-    fn make(
-        &self,
-        shared: &Shared,
-        (machine, room): (&mut Machine, &mut RouteRoom),
-        start: &RouteStart,
-    ) -> Result<(), Error> {
-        let ended =
-            self.route.map(|route| route.run_from(start, machine, room, self.most_steps)).transpose()?;
-        match ended {
-            Some(RouteEnd::Arrived) => return Ok(()),
-            Some(RouteEnd::Underway) => {}
-            Some(RouteEnd::Failed) | None => machine.renew(start.state())?,
-        }
-        self.go_on(shared, machine)
-    }
-
-    fn go_on(&self, shared: &Shared, machine: &mut Machine) -> Result<(), Error> {
-        let backward = self.travel == Travel::Backward;
-        loop {
-            let left = self.most_steps.saturating_sub(machine.state().step.unsigned_abs());
-            match machine.run(self.travel, left) {
-                Ok(Stop::Bound) => return Ok(()),
-                Ok(Stop::Shown { .. }) => {}
-                Ok(Stop::Budget | Stop::Interrupted) if self.is_there(machine) => return Ok(()),
-                Ok(Stop::Budget | Stop::Interrupted) => {
-                    return Err(Error::StepLimit { backward, steps: self.most_steps });
-                }
-                Err(trap) => {
-                    let explanation = explain(machine.program(), machine.state(), trap);
-                    return Err(Error::trap(&shared.name, backward, Box::new(explanation)));
-                }
-            }
-        }
-    }
-
-    /// A limit that is reached exactly at the end is no limit.
-    fn is_there(&self, machine: &Machine) -> bool {
-        let (program, state) = (machine.program(), machine.state());
-        let bound = if self.travel == Travel::Forward { program.end() } else { program.begin() };
-        state.position == bound && state.calls.is_empty()
     }
 }
 

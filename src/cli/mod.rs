@@ -1,5 +1,6 @@
 //! The command line as data: subcommands, options and their help.
 
+mod batch;
 mod bench;
 mod build;
 mod debugger;
@@ -12,6 +13,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub use batch::BatchArguments;
 pub use bench::BenchOptions;
 pub use build::BuildOptions;
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
@@ -45,6 +47,7 @@ pub enum Invocation {
     Jacobian(JacobianOptions),
     Hessian(HessianOptions),
     Taylor(TaylorOptions),
+    Batch(BatchArguments),
     Bench(BenchOptions),
     Asm(AsmOptions),
     Disasm(DisasmOptions),
@@ -66,6 +69,7 @@ impl Invocation {
             Invocation::Jacobian(options) => options.differentiated.start.json,
             Invocation::Hessian(options) => options.differentiated.start.json,
             Invocation::Taylor(options) => options.start.json,
+            Invocation::Batch(options) => options.json,
             Invocation::Bench(options) => options.json,
             Invocation::Check(options) => options.json,
             Invocation::Debug(_)

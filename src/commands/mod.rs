@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub mod asm;
+pub mod batch;
 pub mod bench;
 pub mod build;
 pub mod check;

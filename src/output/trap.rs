@@ -61,7 +61,7 @@ fn without_text(what: &str, file: &str, explanation: &Explanation) -> String {
 }
 
 /// What happened, where, and the facts.
-fn object(explanation: &Explanation) -> Json {
+pub fn object(explanation: &Explanation) -> Json {
     let mut members = Map::new();
     members.insert("message".into(), explanation.message.clone().into());
     members.insert("instruction".into(), explanation.instruction.clone().into());

@@ -1,6 +1,7 @@
 //! The library that a Rust program calls Reviver by.
 
 mod agreement;
+mod batches;
 mod examples;
 mod gradients;
 mod levels;

@@ -123,7 +123,7 @@ fn images_that_are_none() {
     refused(&good[..good.len() - 1], "truncated");
     let mut newer = good.clone();
     newer[8] = 9;
-    refused(&newer, "format version 9, and this build reads version 4");
+    refused(&newer, "format version 9, and this build reads version 5");
     let mut damaged = good.clone();
     *damaged.last_mut().unwrap() ^= 1;
     refused(&damaged, "damaged");

@@ -8,9 +8,20 @@ fn help_and_version_are_there() {
     let help = reviver("--help").expect(0).stdout;
     assert!(help.contains("Exit codes: 0 fine"), "{help}");
     assert_eq!(reviver("").expect(2).stderr, help, "without arguments the help is shown");
-    for name in
-        ["run", "bench", "asm", "disasm", "build", "expand", "check", "fmt", "invert", "isa", "completions"]
-    {
+    for name in [
+        "run",
+        "batch",
+        "bench",
+        "asm",
+        "disasm",
+        "build",
+        "expand",
+        "check",
+        "fmt",
+        "invert",
+        "isa",
+        "completions",
+    ] {
         assert!(help.contains(&format!("\n  {name} ")), "{name}: {help}");
         let page = reviver(&format!("{name} --help")).expect(0).stdout;
         assert!(page.contains(&format!("Usage: reviver {name}")), "{page}");

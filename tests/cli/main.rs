@@ -2,6 +2,7 @@
 //! exit code. What programs compute is tested elsewhere.
 
 mod bad_input;
+mod batch;
 mod bench;
 mod both_ways;
 mod build;

@@ -250,6 +250,11 @@ impl<B: Interpreted> Machine<B> {
         self.interrupt = Some(flag);
     }
 
+    /// Whether there is such a flag.
+    pub fn heeds_a_flag(&self) -> bool {
+        self.interrupt.is_some()
+    }
+
     /// Makes at most `budget` steps.
     ///
     /// # Errors

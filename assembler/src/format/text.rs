@@ -327,6 +327,9 @@ impl<'s> StatementText<'s> {
             self.push(" = ");
             self.initial(initial);
         }
+        if declaration.is_shared {
+            self.push(" shared");
+        }
         if let Some(default) = &declaration.default {
             self.push(" default ");
             self.initial(default);

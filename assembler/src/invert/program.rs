@@ -18,7 +18,8 @@ use crate::tree::{Body, Directive, Statement, StatementNode};
 /// Declarations, procedures and macros keep their places; inputs and outputs change roles; the
 /// statements of main are inverted. An include stays: what it means must be [the same](stays) in
 /// the inverse. The `default` of an input is about the original, and dropped; that of an `.inout` stays:
-/// it may be at both ends. Expectations in a header, and records of a disassembler, which number the
+/// it may be at both ends. What lanes share at the start of the original may differ where they end, and where the inverse begins,
+/// so that `shared` is dropped. Expectations in a header, and records of a disassembler, which number the
 /// instructions of the original, are dropped.
 pub fn invert(body: &Body) -> Result<Body, Vec<Diagnostic>> {
     let mut inverter = Inverter::default();
@@ -107,6 +108,7 @@ fn inverse_directive(directive: &Directive) -> Directive {
     match directive {
         Directive::Globals { role, declarations } => {
             let mut declarations = declarations.clone();
+            declarations.iter_mut().for_each(|declaration| declaration.is_shared = false);
             if *role != Role::InOut {
                 declarations.iter_mut().for_each(|declaration| declaration.default = None);
             }

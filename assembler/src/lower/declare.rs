@@ -298,10 +298,15 @@ impl<'t> Declared<'t> {
             );
             return;
         }
+        let is_shared = declaration.is_shared;
+        if is_shared && let Some(problem) = unshared(role, shape, &declaration.name) {
+            report.add(problem);
+            return;
+        }
         let number = self.globals.len() as u32;
         if self.name(&declaration.name, Outer::Global(number), report) {
             let name = declaration.name.text.as_str().into();
-            self.globals.push(Global { name, class, role, shape, initial, default });
+            self.globals.push(Global { name, class, role, shape, initial, default, is_shared });
             self.global_spans.push(declaration.name.span);
         }
     }
@@ -456,6 +461,7 @@ impl<'t> Declared<'t> {
             shape: Shape::Scalar,
             initial: Values::zero(class),
             default: None,
+            is_shared: false,
         });
         self.global_spans.push(span);
         self.names.insert(name.clone(), (Outer::Global(number), span));
@@ -521,6 +527,20 @@ fn parameters(tree: &tree::ProcedureNode, report: &mut Reporter) -> Vec<(Paramet
         lowered.push((Parameter { name, class, passing, rank }, span));
     }
     lowered
+}
+
+/// Why a cell can't be one that lanes share.
+fn unshared(role: Role, shape: Shape, name: &Name) -> Option<Diagnostic> {
+    let (why, help) = match shape {
+        _ if !role.is_given() => (
+            "is not given by the user and can't be `shared`",
+            "only `.in` and `.inout` cells are given; `shared` says that all lanes of a batch are given the same",
+        ),
+        Shape::Stack => ("is a stack and can't be `shared`", "lanes are given cells: an array can be shared"),
+        _ => return None,
+    };
+    let label = format!("declared by `{}`", role.directive());
+    Some(Diagnostic::error(format!("`{}` {why}", name.text), name.span, label).help(help))
 }
 
 /// A name declared twice.

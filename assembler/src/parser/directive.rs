@@ -72,7 +72,7 @@ impl<'t> Parser<'t> {
                 name.text
             )));
         }
-        if declarations.iter().any(|d| d.initial.is_some() || d.default.is_some()) {
+        if declarations.iter().any(|d| d.initial.is_some() || d.is_shared || d.default.is_some()) {
             let place = self.since(start);
             let problem = Diagnostic::error("an ancilla has no initial value", place, "one is given here");
             return self
@@ -92,14 +92,15 @@ impl<'t> Parser<'t> {
         Ok(declarations)
     }
 
-    /// `name[shape]: class = initial default given`
+    /// `name[shape]: class = initial shared default given`
     fn declaration(&mut self) -> Parse<DeclarationNode> {
         let name = self.name("the name of a cell")?;
         let shape = self.declared_shape()?;
         let class = self.class()?;
         let initial = if self.eat(TokenKind::Assign) { Some(self.initial()?) } else { None };
+        let is_shared = self.eat_word("shared");
         let default = if self.eat_word("default") { Some(self.initial()?) } else { None };
-        Ok(DeclarationNode { name, shape, class, initial, default })
+        Ok(DeclarationNode { name, shape, class, initial, is_shared, default })
     }
 
     /// `[n]`, `[rows, columns]`, or `[]` for a stack.

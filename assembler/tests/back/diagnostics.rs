@@ -348,8 +348,8 @@ fn declarations_alone_are_a_program() {
 fn a_file_included_twice_counts_once() {
     let files = FilesInMemory::new()
         .with("lib/a.rasm", ".include \"b.rasm\"\n.proc a(inout x)\n\tadd x, 1\n.end\n")
-        .with("lib/b.rasm", ".inout shared\n");
-    let text = ".include \"lib/a.rasm\"\n.include \"lib/b.rasm\"\n\tcall a(shared)\n";
+        .with("lib/b.rasm", ".inout common\n");
+    let text = ".include \"lib/a.rasm\"\n.include \"lib/b.rasm\"\n\tcall a(common)\n";
     let assembly = assembly_of(text, &files);
     assert!(assembly.module.is_some(), "{:?}", assembly.diagnostics);
 }

@@ -174,7 +174,7 @@ type Change = (&'static str, fn(&mut Module));
 /// A declared stack that is given.
 fn stack(name: &str, class: Class) -> Global {
     let (name, initial) = (name.to_owned(), Values::zero(class));
-    Global { name, class, role: Role::In, shape: Shape::Stack, initial, default: None }
+    Global { name, class, role: Role::In, shape: Shape::Stack, initial, default: None, is_shared: false }
 }
 
 const NOWHERE: Base = Base::Global(99);

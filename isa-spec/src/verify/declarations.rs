@@ -75,6 +75,7 @@ impl<'a> Checker<'a> {
 
     fn global_values(&mut self, site: Site, global: &'a Global) {
         self.values(site, global, &global.initial);
+        self.sharing(site, global);
         if global.shape == Shape::Stack {
             self.stack_values(site, global);
         }
@@ -85,6 +86,22 @@ impl<'a> Checker<'a> {
                 self.report(site, format!("`{name}` has a default but is not an input")).help =
                     Some("only `.in` and `.inout` cells are given at the start".into());
             }
+        }
+    }
+
+    /// Lanes have numbers of their own where they are given some, and share them or not.
+    fn sharing(&mut self, site: Site, global: &'a Global) {
+        if !global.is_shared {
+            return;
+        }
+        let name = &global.name;
+        if !global.role.is_given() {
+            self.report(site, format!("`{name}` is shared but is not an input")).help =
+                Some("only `.in` and `.inout` cells are given at the start".into());
+        }
+        if global.shape == Shape::Stack {
+            self.report(site, format!("the stack `{name}` is shared, and lanes are given cells only")).help =
+                Some("an array can be shared".into());
         }
     }
 

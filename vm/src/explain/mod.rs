@@ -67,6 +67,8 @@ pub struct Explanation {
     /// The statement that trapped, as it was written.
     pub instruction: String,
     pub cause: Cause,
+    /// How many steps were made before it, signed as those of a state are.
+    pub step: i64,
     /// Index of the instruction, its procedure and its place, if known.
     pub at: u32,
     pub procedure: String,
@@ -116,6 +118,7 @@ impl<'a> Explainer<'a> {
         Explanation {
             message: told.message,
             cause: self.trap.cause,
+            step: self.state.step,
             instruction: told.words.unwrap_or_else(|| self.words(at)),
             at,
             procedure: self.procedure(at).name.clone(),

@@ -24,6 +24,24 @@ pub enum Value {
     Real(u64),
 }
 
+impl Value {
+    /// The value that a state has as these bits in a cell of a class, of an integer its two's complement.
+    pub fn of_bits(class: Class, bits: u64) -> Value {
+        match class {
+            Class::Int => Value::Int(bits as i64),
+            Class::Real => Value::Real(bits),
+        }
+    }
+
+    /// The inverse of [`Value::of_bits`].
+    pub fn bits(self) -> u64 {
+        match self {
+            Value::Int(value) => value as u64,
+            Value::Real(bits) => bits,
+        }
+    }
+}
+
 /// Why a value can't be given to a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ValueError {

@@ -1,0 +1,156 @@
+//! Many lanes on the cores of this machine, beside native code by hand on one of them: gradients of a Bessel function, Jacobians of bundle
+//! adjustment, and files of lanes beside the run. `cargo bench --bench batch`
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::process::Command;
+use std::time::Instant;
+
+use reviver::{Batch, Device, EngineChoice, Executable, LaneInputs, open};
+
+use harness::clock::{Best, measures, time};
+use native::besselj::Bessel;
+use native::model::Model as _;
+use native::reprojection::{CAMERA, INPUTS, jacobian};
+
+mod harness {
+    pub mod clock;
+}
+
+mod native {
+    #[allow(dead_code, reason = "the bench of gradients times the rest of the model")]
+    pub mod besselj;
+    #[allow(dead_code, reason = "the bench of gradients times the rest of the model")]
+    pub mod model;
+    pub mod reprojection;
+}
+
+fn program(name: &str) -> Executable {
+    let path = format!("{}/programs/{name}.rasm", env!("CARGO_MANIFEST_DIR"));
+    open(path).and_then(|text| text.compile(EngineChoice::Jit)).unwrap()
+}
+
+/// Points that differ from lane to lane, and in how many terms they take.
+fn points(lanes: usize) -> Vec<f64> {
+    (0..lanes).map(|lane| 0.1 + (lane % 1000) as f64 / 250.0).collect()
+}
+
+/// Gradients: seconds of the lanes on one core and of the hand's adjoint.
+fn bessel(lanes: usize, rounds: usize) -> [f64; 2] {
+    let program = program("besselj");
+    let loss = program.loss("out").unwrap();
+    let z = points(lanes);
+    let inputs = LaneInputs::new(lanes).reals("z", &z[..]);
+    let batch = Batch::new(&program, Device::cpu_with(1));
+    let found = batch.gradient(&loss, &[], &inputs).unwrap();
+    let slopes = found.reals("z'").unwrap();
+    let by_hand = |z: f64| {
+        let mut slope = [0.0];
+        Bessel { nu: 2, z }.gradient(&mut slope);
+        slope[0]
+    };
+    for (lane, &z) in z.iter().enumerate().step_by(97) {
+        assert!((slopes[lane] - by_hand(z)).abs() < 1e-9, "{z}");
+    }
+    let mut best = Best::none();
+    for _ in 0..rounds {
+        best.round([
+            time(|| _ = black_box(batch.gradient(&loss, &[], &inputs).unwrap())),
+            time(|| z.iter().for_each(|&z| _ = black_box(by_hand(black_box(z))))),
+        ]);
+    }
+    best.seconds()
+}
+
+/// Jacobians of observations: seconds of the lanes on one core and of the derivatives by hand.
+fn bundle(lanes: usize, rounds: usize) -> [f64; 2] {
+    let program = program("bundle_adjustment");
+    let cells = |names: &[&str]| names.iter().map(|name| program.reals(name).unwrap()).collect::<Vec<_>>();
+    let (of, by) = (cells(&["residual", "weight_residual"]), cells(&["camera", "X", "w"]));
+    let camera = [0.1, -0.2, 0.3, 0.5, -0.3, -4.0, 500.0, 320.0, 240.0, -0.12, 0.03];
+    let observation = |lane: usize, n: usize| match n {
+        0..CAMERA => camera[n] * (1.0 + (lane % 17) as f64 / 1000.0),
+        11..14 => [0.2, 0.4, 1.5][n - CAMERA] + (lane % 1013) as f64 / 2000.0,
+        14 => 0.9,
+        _ => [184.0, 228.0][n - INPUTS],
+    };
+    let names = (0..11).map(|n| format!("camera[{n}]")).chain((0..3).map(|n| format!("X[{n}]")));
+    let names = names.chain(["w".to_owned(), "feature[0]".to_owned(), "feature[1]".to_owned()]);
+    let columns: Vec<(String, Vec<f64>)> = names
+        .enumerate()
+        .map(|(n, name)| (name, (0..lanes).map(|lane| observation(lane, n)).collect()))
+        .collect();
+    let inputs =
+        columns.iter().fold(LaneInputs::new(lanes), |inputs, (name, column)| inputs.reals(name, &column[..]));
+    let by_hand = |lane: usize| {
+        let at = |n: usize| columns[n].1[lane];
+        jacobian(&std::array::from_fn(at), [at(11), at(12), at(13)], at(14), [at(15), at(16)])
+    };
+    let batch = Batch::new(&program, Device::cpu_with(1));
+    let found = batch.jacobian(&of, &by, &inputs).unwrap();
+    for lane in (0..lanes).step_by(lanes.div_ceil(50)) {
+        let wanted = by_hand(lane);
+        let weight = f64::from_bits(found.bits("weight_residual/w").unwrap()[lane]);
+        assert!((weight - wanted.weight).abs() < 1e-12, "{weight}");
+        for (row, numbers) in wanted.rows.iter().enumerate() {
+            for (n, wanted) in numbers.iter().enumerate() {
+                let name = format!("residual[{row}]/{}", columns[n].0);
+                let found = f64::from_bits(found.bits(&name).unwrap()[lane]);
+                assert!(
+                    (found - wanted).abs() <= 1e-7 * wanted.abs().max(1.0),
+                    "{name}: {found} for {wanted}"
+                );
+            }
+        }
+    }
+    drop(found);
+    let mut best = Best::none();
+    for _ in 0..rounds {
+        best.round([
+            time(|| _ = black_box(batch.jacobian(&of, &by, &inputs).unwrap())),
+            time(|| {
+                // Their results are kept, as those of the lanes are.
+                let all: Vec<_> = (0..lanes).map(|lane| by_hand(black_box(lane))).collect();
+                black_box(all);
+            }),
+        ]);
+    }
+    best.seconds()
+}
+
+/// The command on a CSV of lanes: seconds that it reads and writes, and that it runs, on all cores.
+fn files(lanes: usize) -> [f64; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("z\n");
+    points(lanes).iter().for_each(|z| writeln!(text, "{z}").unwrap());
+    let (input, output) = (folder.path().join("in.csv"), folder.path().join("out.csv"));
+    std::fs::write(&input, text).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reviver"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["batch", "programs/besselj.rasm", "--grad", "out"]);
+    command.args(["--shared", "nu=2", "--stats", "--json", "--lanes"]).arg(input).arg("-o").arg(output);
+    let ran = command.output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let object: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let seconds = |name: &str| object["seconds"][name].as_f64().unwrap();
+    [seconds("read") + seconds("write"), seconds("run")]
+}
+
+fn main() {
+    if !measures() {
+        bessel(1000, 1);
+        bundle(100, 1);
+        files(1000);
+        return;
+    }
+    let started = Instant::now();
+    println!("| lanes | | ns a lane | by hand, or the run | ratio |\n|---|---|---|---|---|");
+    let row = |what: &str, lanes: usize, [own, other]: [f64; 2]| {
+        let (own, other) = (own * 1e9 / lanes as f64, other * 1e9 / lanes as f64);
+        println!("| {lanes} | {what} | {own:.0} | {other:.0} | {:.2} |", own / other);
+    };
+    row("besselj, gradient", 1_000_000, bessel(1_000_000, 5));
+    row("bundle adjustment, Jacobian", 100_000, bundle(100_000, 5));
+    row("bundle adjustment, Jacobian", 1_000_000, bundle(1_000_000, 2));
+    row("CSV in and out ÷ the run", 1_000_000, files(1_000_000));
+    println!("taken in {:.0} s", started.elapsed().as_secs_f64());
+}

@@ -1,0 +1,163 @@
+//! Lanes on the cores of this machine: threads that take pieces of a block one after the other, each with a workspace of its own. What
+//! becomes of a lane depends on nothing but the lane.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use super::device::{BlockOutcome, LaneBlock, LaneDevice, LaneFailure, LanesDone, PreparedLanes};
+use super::lane::{self, LaneRow};
+use super::plan::LanePlan;
+use crate::api::error::Error;
+use crate::api::workspace::Workspace;
+
+/// The cores of this machine.
+#[derive(Debug)]
+pub(super) struct Cpu {
+    threads: usize,
+}
+
+impl Cpu {
+    pub fn new(threads: usize) -> Cpu {
+        Cpu { threads: threads.max(1) }
+    }
+}
+
+impl LaneDevice for Cpu {
+    fn name(&self) -> &str {
+        "cpu"
+    }
+
+    fn prepare(&self, plan: &Arc<LanePlan>) -> Result<Box<dyn PreparedLanes>, Error> {
+        let idle = Mutex::new(vec![lane::workspace(plan)?]);
+        Ok(Box::new(CpuLanes { threads: self.threads, plan: Arc::clone(plan), idle }))
+    }
+}
+
+#[derive(Debug)]
+struct CpuLanes {
+    threads: usize,
+    plan: Arc<LanePlan>,
+    /// Workspaces that no thread is using.
+    idle: Mutex<Vec<Workspace>>,
+}
+
+/// The most lanes of a piece, so that threads end at about the same time, and progress is told often enough.
+const LONGEST_PIECE: usize = 1024;
+/// A block has so many pieces for each thread, if it has that many lanes.
+const PIECES: usize = 16;
+
+/// Lanes that one thread does one after the other.
+struct LanePiece<'r> {
+    /// The place of its first lane in the block.
+    at: usize,
+    lanes: usize,
+    results: Vec<&'r mut [u64]>,
+}
+
+/// What all threads that work on a block have in common.
+struct Work<'w, 'r> {
+    first: u64,
+    inputs: &'w [&'w [u64]],
+    pieces: Mutex<std::vec::IntoIter<LanePiece<'r>>>,
+    /// The least lane that failed, where a failure ends the batch.
+    failed: AtomicU64,
+    progress: &'w LanesDone<'w>,
+}
+
+impl PreparedLanes for CpuLanes {
+    fn carry_out(&self, block: LaneBlock<'_, '_>, progress: &LanesDone<'_>) -> Result<BlockOutcome, Error> {
+        let LaneBlock { first, lanes, inputs, results } = block;
+        let length = lanes.div_ceil(self.threads * PIECES).clamp(1, LONGEST_PIECE);
+        let pieces = pieces(lanes, length, results);
+        let threads = self.threads.min(pieces.len());
+        let pieces = Mutex::new(pieces.into_iter());
+        let work = Work { first, inputs, pieces, failed: AtomicU64::new(u64::MAX), progress };
+        let outcomes = thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| self.thread(&work))).collect();
+            let own = self.thread(&work);
+            let others = others.into_iter().map(|thread| thread.join().unwrap_or(Err(Error::LostThread)));
+            std::iter::once(own).chain(others).collect::<Vec<_>>()
+        });
+        let mut outcome = BlockOutcome::default();
+        for own in outcomes {
+            outcome.add(own?);
+        }
+        outcome.failures.sort_unstable_by_key(|failure| failure.lane);
+        Ok(outcome)
+    }
+}
+
+impl CpuLanes {
+    /// Does pieces until there are none left.
+    fn thread(&self, work: &Work<'_, '_>) -> Result<BlockOutcome, Error> {
+        let mut outcome = BlockOutcome::default();
+        let Some(mut piece) = work.next() else { return Ok(outcome) };
+        let mut call = self.workspace()?;
+        loop {
+            self.piece(&mut call, work, &mut piece, &mut outcome)?;
+            (work.progress)(piece.lanes as u64);
+            match work.next() {
+                Some(next) => piece = next,
+                None => break,
+            }
+        }
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+        Ok(outcome)
+    }
+
+    fn workspace(&self) -> Result<Workspace, Error> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(|| lane::workspace(&self.plan), Ok)
+    }
+
+    fn piece(
+        &self,
+        call: &mut Workspace,
+        work: &Work<'_, '_>,
+        piece: &mut LanePiece<'_>,
+        outcome: &mut BlockOutcome,
+    ) -> Result<(), Error> {
+        let mut inputs = Vec::with_capacity(work.inputs.len());
+        inputs.extend(work.inputs.iter().map(|column| column.get(piece.at..).unwrap_or_default()));
+        for row in 0..piece.lanes {
+            let lane = work.first + (piece.at + row) as u64;
+            if self.plan.options.is_interrupted() {
+                return Err(Error::Interrupted);
+            }
+            if work.failed.load(Ordering::Relaxed) < lane {
+                return Ok(());
+            }
+            let own = LaneRow { lane, row, inputs: &inputs, results: &mut piece.results };
+            match lane::carry_out(call, &self.plan, own, outcome) {
+                Ok(()) => {}
+                Err(error) if !error.is_of_one_lane() => return Err(error),
+                Err(error) => {
+                    outcome.failures.push(LaneFailure { lane, error });
+                    if !self.plan.options.keeps_going {
+                        work.failed.fetch_min(lane, Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'r> Work<'_, 'r> {
+    /// The next piece, in the order of lanes: so whatever lies before a lane that failed was begun.
+    fn next(&self) -> Option<LanePiece<'r>> {
+        self.pieces.lock().unwrap_or_else(PoisonError::into_inner).next()
+    }
+}
+
+fn pieces<'r>(lanes: usize, length: usize, results: &'r mut [&mut [u64]]) -> Vec<LanePiece<'r>> {
+    let columns = results.len();
+    let piece = |at| LanePiece { at, lanes: length.min(lanes - at), results: Vec::with_capacity(columns) };
+    let mut pieces: Vec<LanePiece<'r>> = (0..lanes).step_by(length).map(piece).collect();
+    for column in results {
+        let parts = column.chunks_mut(length);
+        pieces.iter_mut().zip(parts).for_each(|(piece, part)| piece.results.push(part));
+    }
+    pieces
+}

@@ -1,0 +1,169 @@
+//! One lane in a workspace: it is given its numbers, goes its way, and its results are read. Knows no other lane.
+
+use reviver_isa::instruction::Class;
+use reviver_vm::Travel;
+
+use super::device::BlockOutcome;
+use super::plan::{LaneCell, LanePlan, LaneTask, ResultSource};
+use crate::api::error::Error;
+use crate::api::gradient::certain;
+use crate::api::workspace::{Gifts, Workspace};
+
+/// A workspace for the lanes of a plan, with what they share in it.
+pub(super) fn workspace(plan: &LanePlan) -> Result<Workspace, Error> {
+    let mut call = plan.executable.workspace()?;
+    call.limit_steps(plan.options.most_steps);
+    if let Some(flag) = &plan.options.interrupt {
+        call.stop_when(flag.clone());
+    }
+    let travel = plan.task.travel();
+    if travel == Travel::Backward {
+        call.prepare_results()?;
+    }
+    let Some(gifts) = gifts(&mut call, travel) else { return Err(Error::NoBeginning) };
+    for (cell, bits) in &plan.shared {
+        put(gifts, cell, *bits);
+    }
+    // Whether all of an array is given was looked at when the plan was made.
+    let given = plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell));
+    given.for_each(|cell| gifts.missing.retain(|&n| n != cell.global));
+    Ok(call)
+}
+
+fn gifts(call: &mut Workspace, travel: Travel) -> Option<&mut Gifts> {
+    if travel == Travel::Forward { Some(&mut call.inputs) } else { call.results.as_mut() }
+}
+
+fn put(gifts: &mut Gifts, cell: &LaneCell, bits: u64) {
+    let range = cell.cell..cell.cell + 1;
+    match cell.class {
+        Class::Int => gifts.start.ints_mut(cell.global, range).fill(bits as i64),
+        Class::Real => gifts.start.reals_mut(cell.global, range).fill(bits),
+    }
+}
+
+/// What a lane is given, and where its results go: its place in columns.
+pub(super) struct LaneRow<'l, 'r> {
+    pub lane: u64,
+    pub row: usize,
+    pub inputs: &'l [&'l [u64]],
+    pub results: &'l mut [&'r mut [u64]],
+}
+
+/// Carries out a lane. Its results are 0 if it fails.
+pub(super) fn carry_out(
+    call: &mut Workspace,
+    plan: &LanePlan,
+    mut lane: LaneRow<'_, '_>,
+    outcome: &mut BlockOutcome,
+) -> Result<(), Error> {
+    if let Some(gifts) = gifts(call, plan.task.travel()) {
+        for (cell, column) in plan.inputs.iter().zip(lane.inputs) {
+            put(gifts, cell, column.get(lane.row).copied().unwrap_or_default());
+        }
+    }
+    let done = go(call, plan, &mut lane, outcome);
+    if done.is_err() {
+        lane.results.iter_mut().filter_map(|column| column.get_mut(lane.row)).for_each(|bits| *bits = 0);
+    }
+    done
+}
+
+fn go(
+    call: &mut Workspace,
+    plan: &LanePlan,
+    lane: &mut LaneRow<'_, '_>,
+    outcome: &mut BlockOutcome,
+) -> Result<(), Error> {
+    match plan.task {
+        LaneTask::Run => {
+            call.run()?;
+            read(call, plan, lane);
+            note_leftovers(call, lane.lane, outcome)
+        }
+        LaneTask::Back => {
+            call.run_back()?;
+            read(call, plan, lane);
+            Ok(())
+        }
+        LaneTask::RoundTrip => {
+            call.run()?;
+            read(call, plan, lane);
+            there_and_back(call)
+        }
+        LaneTask::RoundTripBack => {
+            call.run_back()?;
+            read(call, plan, lane);
+            there_and_back(call)
+        }
+        LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => differentiate(call, plan, lane, outcome),
+    }
+}
+
+/// Reads results where a run has arrived.
+fn read(call: &Workspace, plan: &LanePlan, lane: &mut LaneRow<'_, '_>) {
+    let state = call.machine.state();
+    for (column, there) in plan.results.iter().zip(lane.results.iter_mut()) {
+        let (ResultSource::Cell(cell), Some(there)) = (column.source, there.get_mut(lane.row)) else {
+            continue;
+        };
+        let bits = match column.class {
+            Class::Int => state.ints.get(cell).map(|&value| value as u64),
+            Class::Real => state.reals.get(cell).copied(),
+        };
+        *there = bits.unwrap_or_default();
+    }
+}
+
+fn note_leftovers(call: &Workspace, lane: u64, outcome: &mut BlockOutcome) -> Result<(), Error> {
+    let garbage = call.leftovers()?;
+    if !garbage.is_empty() {
+        outcome.leftovers.note(lane, || Error::Leftovers { garbage }.to_string());
+    }
+    Ok(())
+}
+
+/// Goes back to where a lane has begun, which must be as it was.
+fn there_and_back(call: &mut Workspace) -> Result<(), Error> {
+    let garbage = call.leftovers()?;
+    if !garbage.is_empty() {
+        return Err(Error::Leftovers { garbage });
+    }
+    match call.come_back()?.restored {
+        true => Ok(()),
+        false => Err(Error::NotRestored),
+    }
+}
+
+/// A pass there and back for each loss.
+fn differentiate(
+    call: &mut Workspace,
+    plan: &LanePlan,
+    lane: &mut LaneRow<'_, '_>,
+    outcome: &mut BlockOutcome,
+) -> Result<(), Error> {
+    for (n, loss) in plan.losses.iter().enumerate() {
+        let (value, found) = call.gradient_bits(loss)?;
+        if let Err(doubt) = certain(&plan.executable.shared, &found.trust) {
+            match plan.options.allows_doubt {
+                true => outcome.doubtful.note(lane.lane, || doubt.to_string()),
+                false => return Err(doubt),
+            }
+        }
+        if let Some(astray) = &found.trust.mended {
+            outcome.mended.note(lane.lane, || astray.to_string());
+        }
+        let adjoints = call.machine.state().adjoints.as_ref().map(|adjoints| &adjoints.cells[..]);
+        for (column, there) in plan.results.iter().zip(lane.results.iter_mut()) {
+            let Some(there) = there.get_mut(lane.row) else { continue };
+            match column.source {
+                ResultSource::Value(of) if of == n => *there = value,
+                ResultSource::Adjoint { loss, cell } if loss == n => {
+                    *there = adjoints.and_then(|all| all.get(cell)).copied().unwrap_or_default();
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,318 @@
+//! What a batch asks of each lane, as cells: which it is given numbers for, which are read where it has arrived, and what is differentiated
+//! by what. Carries out nothing.
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Global, Role, Shape};
+use reviver_vm::values::adjoint_name;
+use reviver_vm::{Program, Travel};
+
+use super::BatchOptions;
+use crate::api::cells::{NamedCells, RealCells};
+use crate::api::error::Error;
+use crate::api::executable::Executable;
+use crate::api::loss::{self, LossCell};
+
+/// What is asked of each lane.
+#[derive(Clone, Debug)]
+pub enum LaneTask {
+    /// From the inputs to the results.
+    Run,
+    /// From the results to the inputs.
+    Back,
+    /// From the inputs to the results, and back again.
+    RoundTrip,
+    /// From the results to the inputs, and to the results again.
+    RoundTripBack,
+    /// The value of a loss and its derivatives by some reals; by all real inputs where none are named.
+    Gradient { loss: LossCell, by: Vec<RealCells> },
+    /// Some reals, and their derivatives by others.
+    Jacobian { of: Vec<RealCells>, by: Vec<RealCells> },
+}
+
+impl LaneTask {
+    /// The direction in which lanes begin.
+    pub fn travel(&self) -> Travel {
+        match self {
+            LaneTask::Back | LaneTask::RoundTripBack => Travel::Backward,
+            _ => Travel::Forward,
+        }
+    }
+}
+
+/// A cell that lanes are given a number for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneCell {
+    /// `x`, `A[3]`, `M[1,2]`.
+    pub name: String,
+    pub class: Class,
+    /// The number of the global, and where the cell lies among those of its class.
+    pub global: usize,
+    pub cell: usize,
+}
+
+/// A number that lanes come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResultColumn {
+    /// Of a cell its name; of a derivative `x'`, or `y/x` where there are several that are differentiated.
+    pub name: String,
+    pub class: Class,
+    pub source: ResultSource,
+}
+
+/// Where a number is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultSource {
+    /// In a cell where the run has arrived.
+    Cell(usize),
+    /// The value of a loss, by its number among those of the plan.
+    Value(usize),
+    /// The derivative of a loss by a real at the start.
+    Adjoint { loss: usize, cell: usize },
+}
+
+/// Everything that is asked of each lane of a batch.
+#[derive(Debug)]
+pub struct LanePlan {
+    pub executable: Executable,
+    pub task: LaneTask,
+    pub options: BatchOptions,
+    /// The cells of the columns that lanes are given, in their order.
+    pub inputs: Vec<LaneCell>,
+    /// The cells that all lanes share, with the bits of their numbers.
+    pub shared: Vec<(LaneCell, u64)>,
+    /// What is differentiated.
+    pub losses: Vec<LossCell>,
+    /// What lanes come to.
+    pub results: Vec<ResultColumn>,
+    /// Which of these are summed over the lanes: derivatives by what all lanes share, which have no column of their own afterwards, and
+    /// the loss.
+    pub summed: Vec<usize>,
+}
+
+impl LanePlan {
+    pub(super) fn new(
+        executable: &Executable,
+        task: LaneTask,
+        columns: &[&str],
+        shared: Vec<(LaneCell, u64)>,
+        options: BatchOptions,
+    ) -> Result<LanePlan, Error> {
+        let travel = task.travel();
+        let inputs = columns.iter().map(|name| lane_cell(executable, name, travel));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+        check_given(executable.program(), travel, &inputs, &shared)?;
+        let mut plan = LanePlan {
+            executable: executable.clone(),
+            losses: losses(executable, &task)?,
+            task,
+            options,
+            inputs,
+            shared,
+            results: Vec::new(),
+            summed: Vec::new(),
+        };
+        plan.results = plan.columns()?;
+        plan.summed = plan.sums();
+        Ok(plan)
+    }
+
+    /// Whether native code of the processor leads all the way, there and back.
+    pub fn is_native(&self) -> bool {
+        self.executable.is_native() && self.losses.iter().all(LossCell::is_native)
+    }
+
+    /// Columns of results as somebody sees them: without those that only their sum is asked of.
+    pub fn shown(&self) -> impl Iterator<Item = (usize, &ResultColumn)> {
+        self.results.iter().enumerate().filter(|(n, column)| !(self.summed.contains(n) && is_adjoint(column)))
+    }
+
+    fn columns(&self) -> Result<Vec<ResultColumn>, Error> {
+        let program = self.executable.program();
+        match &self.task {
+            LaneTask::Run | LaneTask::RoundTrip => Ok(ends(program, Role::is_result)),
+            LaneTask::Back | LaneTask::RoundTripBack => Ok(ends(program, Role::is_given)),
+            LaneTask::Gradient { by, .. } => {
+                let by = self.by(by)?;
+                let value = self.values().into_iter();
+                Ok(value.chain(derivatives(0, &by, adjoint_name)).collect())
+            }
+            LaneTask::Jacobian { by, .. } => {
+                let by = self.by(by)?;
+                let values = self.values();
+                let rows = values.iter().enumerate();
+                let derivatives: Vec<ResultColumn> = rows
+                    .flat_map(|(n, value)| derivatives(n, &by, |name| format!("{}/{name}", value.name)))
+                    .collect();
+                Ok(values.into_iter().chain(derivatives).collect())
+            }
+        }
+    }
+
+    /// The values of what is differentiated.
+    fn values(&self) -> Vec<ResultColumn> {
+        let program = self.executable.program();
+        let named = self.losses.iter().enumerate().map(|(n, loss)| {
+            let variable = &loss.shared.variable;
+            let name = program.cell_name(variable.global, variable.element);
+            ResultColumn { name, class: Class::Real, source: ResultSource::Value(n) }
+        });
+        named.collect()
+    }
+
+    /// The cells that something is differentiated by, with their names.
+    fn by(&self, cells: &[RealCells]) -> Result<Vec<(String, usize)>, Error> {
+        let shared = &self.executable.shared;
+        let all = loss::inputs(&shared.program, shared.id, &shared.begin)?;
+        let cells = if cells.is_empty() { &all[..] } else { cells };
+        if cells.iter().any(|cells| cells.0.executable != shared.id) {
+            return Err(Error::Foreign);
+        }
+        let named = cells.iter().flat_map(|cells| {
+            let elements = (cells.0.element..).zip(cells.0.range());
+            elements.map(|(element, cell)| (shared.program.cell_name(cells.0.global, element), cell))
+        });
+        Ok(named.collect())
+    }
+
+    /// The columns that are summed: of a gradient alone, whose loss is one number for each lane.
+    fn sums(&self) -> Vec<usize> {
+        if !matches!(self.task, LaneTask::Gradient { .. }) {
+            return Vec::new();
+        }
+        let is_shared = |cell: usize| {
+            self.shared.iter().any(|(shared, _)| shared.class == Class::Real && shared.cell == cell)
+        };
+        let is_summed = |column: &ResultColumn| match column.source {
+            ResultSource::Value(_) => true,
+            ResultSource::Adjoint { cell, .. } => is_shared(cell),
+            ResultSource::Cell(_) => false,
+        };
+        (0..self.results.len()).filter(|&n| self.results.get(n).is_some_and(is_summed)).collect()
+    }
+}
+
+fn is_adjoint(column: &ResultColumn) -> bool {
+    matches!(column.source, ResultSource::Adjoint { .. })
+}
+
+/// The cell of a column's name.
+fn lane_cell(executable: &Executable, name: &str, travel: Travel) -> Result<LaneCell, Error> {
+    let found = named(executable, name)?;
+    let program = executable.program();
+    let Some(declared) = program.module().globals.get(found.global) else { return Err(Error::Foreign) };
+    if !program.takes(declared.role, travel) {
+        let (name, backward) = (name.to_owned(), travel == Travel::Backward);
+        return Err(Error::NotTaken { name, role: declared.role, backward });
+    }
+    if declared.is_shared && travel == Travel::Forward {
+        return Err(Error::SharedColumn { name: name.to_owned() });
+    }
+    if found.count() != 1 {
+        return Err(Error::Several { name: name.to_owned(), cells: found.count() });
+    }
+    Ok(of_cell(program, declared, found.global, found.element, found.range().start))
+}
+
+/// The cells of a name, whatever their class is.
+pub(super) fn named(executable: &Executable, name: &str) -> Result<NamedCells, Error> {
+    match executable.ints(name) {
+        Err(Error::Class { .. }) => executable.reals(name).map(|cells| cells.0),
+        found => found.map(|cells| cells.0),
+    }
+}
+
+pub(super) fn of_cell(
+    program: &Program,
+    declared: &Global,
+    global: usize,
+    element: usize,
+    cell: usize,
+) -> LaneCell {
+    LaneCell { name: program.cell_name(global, element), class: declared.class, global, cell }
+}
+
+/// Whether each cell is given at most once, and all that a lane can't do without.
+fn check_given(
+    program: &Program,
+    travel: Travel,
+    inputs: &[LaneCell],
+    shared: &[(LaneCell, u64)],
+) -> Result<(), Error> {
+    let given = || inputs.iter().chain(shared.iter().map(|(cell, _)| cell));
+    let mut cells: Vec<(usize, usize, &str)> =
+        given().map(|cell| (cell.global, cell.cell, cell.name.as_str())).collect();
+    cells.sort_unstable();
+    if let Some(twice) = cells.windows(2).find(|pair| matches!(pair, [a, b] if (a.0, a.1) == (b.0, b.1))) {
+        return Err(Error::TwiceGiven { name: twice.first().map_or("", |cell| cell.2).to_owned() });
+    }
+    let globals = program.module().globals.iter().enumerate();
+    let taken = globals.filter(|(_, global)| program.takes(global.role, travel));
+    let mut names = Vec::new();
+    for (n, global) in taken {
+        if global.shape == Shape::Stack {
+            if program.needs_everything(travel) {
+                return Err(Error::Stack { name: global.name.clone() });
+            }
+            continue;
+        }
+        let from = cells.partition_point(|cell| cell.0 < n);
+        let count = cells.partition_point(|cell| cell.0 <= n) - from;
+        let all = program.cells(n);
+        let has_default =
+            global.default.is_some() && (travel == Travel::Forward || global.role == Role::InOut);
+        if count == all.len() || count == 0 && has_default {
+            continue;
+        }
+        let given = |cell: usize| cells.binary_search_by_key(&(n, cell), |cell| (cell.0, cell.1)).is_ok();
+        let missing = all.clone().enumerate().filter(|(_, cell)| !given(*cell));
+        names.extend(missing.map(|(element, _)| program.cell_name(n, element)));
+    }
+    if names.is_empty() { Ok(()) } else { Err(Error::MissingColumns { names }) }
+}
+
+/// The losses of a task, in order.
+fn losses(executable: &Executable, task: &LaneTask) -> Result<Vec<LossCell>, Error> {
+    let program = executable.program();
+    match task {
+        LaneTask::Gradient { loss, .. } if loss.shared.executable != executable.shared.id => {
+            Err(Error::Foreign)
+        }
+        LaneTask::Gradient { loss, .. } => Ok(vec![loss.clone()]),
+        LaneTask::Jacobian { of, .. } => {
+            if of.iter().any(|cells| cells.0.executable != executable.shared.id) {
+                return Err(Error::Foreign);
+            }
+            let cells = of.iter().flat_map(|cells| {
+                let elements = cells.0.element..cells.0.element + cells.0.count();
+                elements.map(|element| program.cell_name(cells.0.global, element))
+            });
+            cells.map(|name| executable.loss(&name)).collect()
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The cells of some roles where a run has arrived.
+fn ends(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<ResultColumn> {
+    let globals = program.module().globals.iter().enumerate().filter(|(_, global)| wanted(global.role));
+    let columns = globals.flat_map(|(n, global)| {
+        program.cells(n).enumerate().map(move |(element, cell)| ResultColumn {
+            name: program.cell_name(n, element),
+            class: global.class,
+            source: ResultSource::Cell(cell),
+        })
+    });
+    columns.collect()
+}
+
+fn derivatives(
+    loss: usize,
+    by: &[(String, usize)],
+    name: impl Fn(&str) -> String,
+) -> impl Iterator<Item = ResultColumn> {
+    by.iter().map(move |(input, cell)| ResultColumn {
+        name: name(input),
+        class: Class::Real,
+        source: ResultSource::Adjoint { loss, cell: *cell },
+    })
+}

@@ -1,0 +1,131 @@
+//! A batch that is ready, and lanes that come to it block by block: what they share is summed on the way. Reads no file.
+
+use std::sync::Arc;
+
+use super::choice::Device;
+use super::device::{BlockOutcome, LaneBlock, LanesDone, PreparedLanes};
+use super::plan::LanePlan;
+use super::sum::{LaneSum, TooLarge};
+use crate::api::error::Error;
+
+/// A batch that is ready to be given lanes.
+#[derive(Debug)]
+pub struct PreparedBatch {
+    plan: Arc<LanePlan>,
+    lanes: Box<dyn PreparedLanes>,
+    device: String,
+}
+
+impl PreparedBatch {
+    pub(super) fn new(plan: Arc<LanePlan>, device: &Device) -> Result<PreparedBatch, Error> {
+        let lanes = device.0.prepare(&plan)?;
+        Ok(PreparedBatch { plan, lanes, device: device.name().to_owned() })
+    }
+
+    /// What is asked of each lane.
+    pub fn plan(&self) -> &LanePlan {
+        &self.plan
+    }
+
+    /// What the device is called that carries lanes out.
+    pub fn device(&self) -> &str {
+        &self.device
+    }
+
+    /// Begins with lane 0.
+    pub fn begin(&self) -> RunningBatch<'_> {
+        let sums = self.plan.summed.iter().map(|_| LaneSum::default()).collect();
+        RunningBatch { batch: self, lanes: 0, sums }
+    }
+}
+
+/// A batch of which some lanes are done.
+#[derive(Debug)]
+pub struct RunningBatch<'b> {
+    batch: &'b PreparedBatch,
+    /// How many.
+    lanes: u64,
+    sums: Vec<LaneSum>,
+}
+
+/// A sum over all lanes, by the name of its column: as the bits of the program's reals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SumOverLanes {
+    pub name: String,
+    pub bits: u64,
+}
+
+impl RunningBatch<'_> {
+    /// Carries out the lanes that follow: a slice for each column of the plan. Unless lanes go on where one has failed, the first of
+    /// those is the error.
+    ///
+    /// # Errors
+    /// As [`super::Batch::run`].
+    pub fn block(
+        &mut self,
+        inputs: &[&[u64]],
+        lanes: usize,
+        results: &mut [&mut [u64]],
+        progress: &LanesDone<'_>,
+    ) -> Result<BlockOutcome, Error> {
+        let plan = &*self.batch.plan;
+        check_lengths(plan, inputs, lanes, results)?;
+        let block = LaneBlock { first: self.lanes, lanes, inputs, results: &mut *results };
+        let mut outcome = self.batch.lanes.carry_out(block, progress)?;
+        if !plan.options.keeps_going && !outcome.failures.is_empty() {
+            let failure = outcome.failures.swap_remove(0);
+            return Err(Error::Lane { lane: failure.lane, error: Box::new(failure.error) });
+        }
+        let system = plan.executable.program().module().real;
+        for (&column, sum) in plan.summed.iter().zip(&mut self.sums) {
+            let own = results.get(column).map_or(&[][..], |column| &**column);
+            sum.add(system, own).map_err(|TooLarge| too_large(plan, column))?;
+        }
+        self.lanes += lanes as u64;
+        Ok(outcome)
+    }
+
+    /// How many lanes are done.
+    pub fn lanes(&self) -> u64 {
+        self.lanes
+    }
+
+    /// The sums over all lanes until now. One that failed counts as 0.
+    ///
+    /// # Errors
+    /// A sum that is too large for the number system.
+    pub fn sums(&self) -> Result<Vec<SumOverLanes>, Error> {
+        let plan = &*self.batch.plan;
+        let system = plan.executable.program().module().real;
+        let total = |(&column, sum): (&usize, &LaneSum)| {
+            let bits = sum.total(system).map_err(|TooLarge| too_large(plan, column))?;
+            Ok(SumOverLanes { name: name(plan, column), bits })
+        };
+        plan.summed.iter().zip(&self.sums).map(total).collect()
+    }
+}
+
+fn name(plan: &LanePlan, column: usize) -> String {
+    plan.results.get(column).map_or(String::new(), |column| column.name.clone())
+}
+
+fn too_large(plan: &LanePlan, column: usize) -> Error {
+    Error::SumTooLarge { name: name(plan, column), system: plan.executable.program().module().real }
+}
+
+fn check_lengths(
+    plan: &LanePlan,
+    inputs: &[&[u64]],
+    lanes: usize,
+    results: &[&mut [u64]],
+) -> Result<(), Error> {
+    let is_right = inputs.len() == plan.inputs.len()
+        && results.len() == plan.results.len()
+        && inputs.iter().all(|column| column.len() == lanes)
+        && results.iter().all(|column| column.len() == lanes);
+    if is_right {
+        Ok(())
+    } else {
+        Err(Error::Columns { inputs: plan.inputs.len(), results: plan.results.len(), lanes })
+    }
+}

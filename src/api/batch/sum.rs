@@ -1,0 +1,60 @@
+//! Sums over lanes that depend on nothing but the lanes: a fixed tree over their numbers. Lanes 2k and 2k + 1 are added, then pairs of
+//! pairs, and so on; what is left over at the end joins from the last to the first. So the bits are the same for every number of
+//! threads, block and device. Knows no lane's meaning.
+
+use reviver_isa::module::RealSystem;
+use reviver_isa::number::{F32, F64, FixedPoint, Reals};
+
+/// The sum of one number of each lane, as far as it has come.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LaneSum {
+    /// How many lanes each whole part of the tree has, as a power of two, and its sum: the larger ones first.
+    parts: Vec<(u32, u64)>,
+}
+
+/// The sum is no number of the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooLarge;
+
+impl LaneSum {
+    /// Adds the numbers of lanes that follow those that were added.
+    pub fn add(&mut self, system: RealSystem, lanes: &[u64]) -> Result<(), TooLarge> {
+        match system {
+            RealSystem::F64 => self.add_in(F64, lanes),
+            RealSystem::F32 => self.add_in(F32, lanes),
+            RealSystem::Fixed(bits) => self.add_in(FixedPoint::new(bits), lanes),
+        }
+    }
+
+    fn add_in<R: Reals<Bits = u64>>(&mut self, reals: R, lanes: &[u64]) -> Result<(), TooLarge> {
+        for &bits in lanes {
+            let mut part = (0, bits);
+            while let Some(&(level, sum)) = self.parts.last().filter(|last| last.0 == part.0) {
+                self.parts.pop();
+                part = (level + 1, added(reals, sum, part.1)?);
+            }
+            self.parts.push(part);
+        }
+        Ok(())
+    }
+
+    /// The sum of all; 0 of none.
+    pub fn total(&self, system: RealSystem) -> Result<u64, TooLarge> {
+        match system {
+            RealSystem::F64 => self.total_in(F64),
+            RealSystem::F32 => self.total_in(F32),
+            RealSystem::Fixed(bits) => self.total_in(FixedPoint::new(bits)),
+        }
+    }
+
+    fn total_in<R: Reals<Bits = u64>>(&self, reals: R) -> Result<u64, TooLarge> {
+        let mut parts = self.parts.iter().rev().map(|(_, sum)| *sum);
+        let last = parts.next().unwrap_or(0);
+        parts.try_fold(last, |right, left| added(reals, left, right))
+    }
+}
+
+fn added<R: Reals<Bits = u64>>(reals: R, left: u64, right: u64) -> Result<u64, TooLarge> {
+    let sum = reals.add(reals.of_bits(left), reals.of_bits(right)).and_then(|sum| reals.admit(sum));
+    sum.map(|sum| reals.to_bits(sum)).map_err(|_| TooLarge)
+}

@@ -1,0 +1,103 @@
+//! `reviver batch`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use reviver::{CompileOptions, EngineChoice};
+use reviver_vm::notation::Notation;
+
+use super::Force;
+use super::start::{Constants, LevelOption, OtherNumbers, engines};
+
+/// Run a program at very many inputs: one lane for each line of a file.
+///
+/// Columns have the names of cells: `x`, `A[3]`, `M[1,2]`; in `.npz` files an array of the program may be one array, with the lanes
+/// first. Results come in the order of the lanes, a column for each cell that is a result.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  reviver batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv
+  reviver batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --grad out -o slopes.npz
+  reviver batch programs/reprojection.rasm --lanes programs/reprojection.csv --grad cost --json")]
+pub struct BatchArguments {
+    /// A `.rasm` text or a `.rbc` image
+    pub file: PathBuf,
+    /// What the lanes are given: a `.csv` with a line of names, a `.npz`, or a `.npy` (whose columns are the inputs in the order of
+    /// their declarations); `-` reads CSV from standard input
+    #[arg(long, value_name = "FILE|-")]
+    pub lanes: PathBuf,
+    /// Give all lanes the same numbers: a cell (`w=0.5`), or an array (`A=3,1,2`; one value stands for every cell)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub shared: Vec<String>,
+    /// The value of this real cell in each lane, and its gradient. By what all lanes share there is one derivative, the sum of theirs
+    #[arg(long, value_name = "LOSS", conflicts_with_all = ["jacobian", "back", "check"])]
+    pub grad: Option<String>,
+    /// The derivatives of these in each lane: real cells or whole arrays, by a pass back for each cell
+    #[arg(long, value_name = "OUT,…", conflicts_with_all = ["back", "check"])]
+    pub jacobian: Option<String>,
+    /// Differentiate with respect to these: cells or whole arrays. All real inputs if not given
+    #[arg(long, value_name = "NAME,…")]
+    pub wrt: Vec<String>,
+    /// A lane whose derivatives may be wrong, because values that count were lost, has failed
+    #[arg(long)]
+    pub strict: bool,
+    /// Run from the end to the beginning: give the results, find the inputs
+    #[arg(long)]
+    pub back: bool,
+    /// Run each lane to its end and all the way back; one that isn't restored has failed
+    #[arg(long)]
+    pub check: bool,
+    /// Who carries out the lanes: `cpu`, or what is best here (`auto`)
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    pub device: String,
+    /// How many cores of the processor take part; all of them if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Who makes the steps on the processor: the interpreter (`interp`), native code (`jit`), or native code where there is some (`auto`)
+    #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
+    pub engine: EngineChoice,
+    #[command(flatten)]
+    pub checking: LevelOption,
+    /// Stop each lane after so many steps in each direction, with exit code 5
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
+    /// Where the results go: a `.csv` or a `.npz`; they are printed as CSV where no file is named
+    #[arg(short, long, value_name = "OUT|-")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub force: Force,
+    /// Go on with the other lanes where one fails: a column `status` says which did, and the exit code is 1 then
+    #[arg(long)]
+    pub keep_going: bool,
+    /// Print one JSON object instead of text; the results are in it, unless `-o` names a file
+    #[arg(long)]
+    pub json: bool,
+    /// Print how long it took to load, compile, read, run and write, and how many lanes a second that makes
+    #[arg(long)]
+    pub stats: bool,
+    /// Write integers as bits in base 16
+    #[arg(long, conflicts_with = "unsigned")]
+    pub hex: bool,
+    /// Write integers without a sign, and read such
+    #[arg(long)]
+    pub unsigned: bool,
+    #[command(flatten)]
+    pub constants: Constants,
+    #[command(flatten)]
+    pub numbers: OtherNumbers,
+}
+
+impl BatchArguments {
+    /// Who makes the steps, and how much of them is checked.
+    pub fn compiled(&self) -> CompileOptions {
+        CompileOptions { engine: self.engine, level: self.checking.level() }
+    }
+
+    /// How integers are written and read.
+    pub fn notation(&self) -> Notation {
+        match (self.hex, self.unsigned) {
+            (true, _) => Notation::Hexadecimal,
+            (_, true) => Notation::Unsigned,
+            _ => Notation::Signed,
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! `reviver batch`: from a file of lanes to a file of what they came to.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use reviver::batch::device::BlockOutcome;
+use reviver::batch::plan::{LanePlan, LaneTask};
+use reviver::batch::prepared::{PreparedBatch, RunningBatch};
+use reviver::{Batch, BatchOptions, Device, Error, Executable, LaneInputs};
+use reviver_isa::module::{Role, Shape};
+use reviver_vm::notation::Notation;
+use reviver_vm::{Program, Travel};
+
+use crate::cli::BatchArguments;
+use crate::failure::{Exit, Failure, Fallible, all, counted};
+use crate::lanes::arrays::ArrayInput;
+use crate::lanes::{
+    BLOCK, ColumnsKept, CsvInput, CsvOutput, DoneBlock, LaneFormat, LaneReader, LaneWriter, LineTarget,
+    NpzOutput,
+};
+use crate::output::batch::{BatchPage, Stopwatch};
+use crate::progress::LaneProgress;
+use crate::write::OutputTarget;
+use crate::{given, interrupt, kinds, load, output, read, start, streams, subject};
+
+pub fn run(options: &BatchArguments) -> Fallible {
+    check(options)?;
+    let mut watch = Stopwatch::start();
+    let program = program(options)?;
+    watch.loaded();
+    let executable =
+        Executable::new(&read::name(&options.file), &program, options.compiled()).map_err(lacking)?;
+    let task = task(options, &executable)?;
+    let shared = shared(options, &program)?;
+    let mut input = input(options, &program, &shared)?;
+    let prepared = prepared(options, &executable, task, &*input, shared)?;
+    let mut output = output(options, prepared.plan())?;
+    watch.compiled();
+    let mut page = BatchPage::new(&prepared, watch);
+    let done = lanes(options, &prepared, &mut *input, &mut *output, &mut page);
+    if let Some(doubt) = input.doubt().filter(|_| done.is_ok()) {
+        streams::complain(&doubt);
+    }
+    done?;
+    let began = Instant::now();
+    let results = output.finish(&program)?;
+    page.watch.written(began);
+    ended(options, &page, results)
+}
+
+/// Tells what came of it, and what it deserves to fail with.
+fn ended(options: &BatchArguments, page: &BatchPage, results: output::told::Object<'static>) -> Fallible {
+    let verdict = page.verdict();
+    let printed = match options.json {
+        true => streams::print_with(|out| {
+            let with_results = options.output.is_none().then_some(results);
+            output::object(page.members(options, with_results), &verdict, out)
+        }),
+        // Where the lanes are printed, nothing else is.
+        false if prints(options) => {
+            streams::complain(&page.text(options));
+            Ok(())
+        }
+        false => streams::print(&page.text(options)),
+    };
+    streams::complain(&page.warnings());
+    let verdict = if options.json { verdict.map_err(Failure::told) } else { verdict };
+    all([verdict, printed])
+}
+
+/// Whether the results are printed.
+fn prints(options: &BatchArguments) -> bool {
+    options.output.as_deref().is_none_or(|path| path == Path::new("-"))
+}
+
+fn check(options: &BatchArguments) -> Fallible {
+    let is_stream = |path: &Path| path == Path::new("-");
+    if is_stream(&options.file) && is_stream(&options.lanes) {
+        return Err(Failure::usage("standard input can be read for one purpose only: `-` is given twice"));
+    }
+    if options.json && options.output.as_deref().is_some_and(is_stream) {
+        return Err(
+            Failure::usage("`-o -` and `--json` both print").help("the JSON object has the results already")
+        );
+    }
+    let differentiates = options.grad.is_some() || options.jacobian.is_some();
+    if !differentiates && (options.strict || !options.wrt.is_empty()) {
+        let option = if options.strict { "--strict" } else { "--wrt" };
+        return Err(Failure::usage(format_args!("`{option}` is about derivatives"))
+            .help("`--grad LOSS` or `--jacobian OUT` asks for some"));
+    }
+    match options.device.as_str() {
+        "auto" | "cpu" => Ok(()),
+        other => Err(Failure::usage(format_args!(
+            "there is no device `{other}` here: lanes are carried out by the processor"
+        ))
+        .help("`--device cpu`, or `auto`, takes all of its cores; `--threads` fewer")),
+    }
+}
+
+fn program(options: &BatchArguments) -> Fallible<Arc<Program>> {
+    let program =
+        start::in_numbers(&options.file, &options.numbers, load::module(&options.file, &options.constants)?)?;
+    Ok(match options.notation() {
+        Notation::Signed => program,
+        notation => Arc::new(Arc::unwrap_or_clone(program).with_notation(notation)),
+    })
+}
+
+/// Why a program can't be called.
+fn lacking(error: Error) -> Failure {
+    match error {
+        Error::Engine(error) => crate::engine::missing(&error),
+        Error::NoMemory(error) => {
+            Failure::new(Exit::Trap, format_args!("{error} for the cells of the program"))
+                .help("smaller arrays take less: an integer or a real takes 8 bytes")
+        }
+        error => Failure::usage(error),
+    }
+}
+
+fn task(options: &BatchArguments, executable: &Executable) -> Fallible<LaneTask> {
+    let cells = |option: &str, names: &[String]| {
+        let names = names.iter().flat_map(|argument| given::parts(argument)).map(str::trim);
+        let found = names.map(|name| executable.reals(name).map_err(|error| asked(option, &error)));
+        found.collect::<Fallible<Vec<_>>>()
+    };
+    let by = cells("--wrt", &options.wrt)?;
+    Ok(match (&options.grad, &options.jacobian, options.back, options.check) {
+        (Some(loss), ..) => {
+            let loss = executable.loss(loss.trim()).map_err(|error| asked("--grad", &error))?;
+            LaneTask::Gradient { loss, by }
+        }
+        (None, Some(of), ..) => LaneTask::Jacobian { of: cells("--jacobian", std::slice::from_ref(of))?, by },
+        (None, None, false, false) => LaneTask::Run,
+        (None, None, true, false) => LaneTask::Back,
+        (None, None, false, true) => LaneTask::RoundTrip,
+        (None, None, true, true) => LaneTask::RoundTripBack,
+    })
+}
+
+/// A cell that an option names, and that there isn't.
+fn asked(option: &str, error: &Error) -> Failure {
+    Failure::usage(format_args!("{option}: {error}"))
+}
+
+/// What `--shared` gives: names with the bits of their cells.
+fn shared(options: &BatchArguments, program: &Program) -> Fallible<Vec<(String, Vec<u64>)>> {
+    let mut state = reviver_vm::Machine::at_begin(Arc::new(program.clone()))
+        .map_err(|error| lacking(error.into()))?
+        .into_state();
+    let given = given::assigned(program, &mut state, "--shared", &options.shared)?;
+    let mut shared = Vec::new();
+    for n in given {
+        let Some(global) = program.module().globals.get(n) else { continue };
+        if global.shape == Shape::Stack {
+            return Err(Failure::usage(format_args!(
+                "--shared {}: lanes are given cells, and this is a stack",
+                global.name
+            )));
+        }
+        let bits = program.read(&state, n).into_iter().map(reviver_vm::values::Value::bits).collect();
+        shared.push((global.name.clone(), bits));
+    }
+    Ok(shared)
+}
+
+fn input(
+    options: &BatchArguments,
+    program: &Program,
+    shared: &[(String, Vec<u64>)],
+) -> Fallible<Box<dyn LaneReader>> {
+    let path = &options.lanes;
+    Ok(match LaneFormat::of(path)? {
+        LaneFormat::Csv => Box::new(CsvInput::open(path)?),
+        LaneFormat::Npz => Box::new(ArrayInput::npz(path)?),
+        LaneFormat::Npy => Box::new(ArrayInput::npy(path, &unnamed(options, program, shared))?),
+    })
+}
+
+/// The cells that the columns of an array without names are for: all that are given, and that lanes don't share.
+fn unnamed(options: &BatchArguments, program: &Program, shared: &[(String, Vec<u64>)]) -> Vec<String> {
+    let travel = if options.back { Travel::Backward } else { Travel::Forward };
+    let globals = program.module().globals.iter().enumerate();
+    let own = globals.filter(|(_, global)| {
+        program.takes(global.role, travel)
+            && !(global.is_shared && travel == Travel::Forward)
+            && !shared.iter().any(|(name, _)| *name == global.name)
+    });
+    own.flat_map(|(n, _)| (0..program.cells(n).len()).map(move |element| program.cell_name(n, element)))
+        .collect()
+}
+
+fn prepared(
+    options: &BatchArguments,
+    executable: &Executable,
+    task: LaneTask,
+    input: &dyn LaneReader,
+    shared: Vec<(String, Vec<u64>)>,
+) -> Fallible<PreparedBatch> {
+    let device = options.threads.map_or_else(Device::default, |threads| Device::cpu_with(threads.into()));
+    let batch = Batch::new(executable, device).with(BatchOptions {
+        most_steps: options.max_steps.unwrap_or(u64::MAX),
+        keeps_going: options.keep_going,
+        allows_doubt: !options.strict,
+        interrupt: Some(interrupt::flag()),
+    });
+    let names = input.names();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let shared =
+        shared.into_iter().fold(LaneInputs::new(0), |lanes, (name, bits)| lanes.shared_bits_of(&name, bits));
+    batch.prepare(task, &names, &shared).map_err(|error| unsuited(options, executable.program(), &error))
+}
+
+/// Why a file's columns are none that the lanes of the program can be given.
+fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failure {
+    let file = read::shown(&options.lanes);
+    let failure = Failure::usage(format_args!("{file}: {error}"));
+    match error {
+        Error::MissingColumns { names } => {
+            let first = names.first().map_or("", String::as_str);
+            let base = first.split('[').next().unwrap_or_default();
+            failure
+                .help(format_args!("`--shared {base}=…` gives it to all lanes"))
+                .detail("missing", names.clone().into())
+        }
+        Error::NotTaken { name, role: Role::Out | Role::Garbage, backward: false } => {
+            failure.help(format_args!(
+                "with `--back` lanes begin with their results; without it leave out the column `{name}`"
+            ))
+        }
+        Error::SharedColumn { name } => {
+            let base = name.split('[').next().unwrap_or_default();
+            failure.help(format_args!("leave out the column, and give `--shared {base}=…`"))
+        }
+        Error::Unknown { .. } | Error::NotTaken { .. } => {
+            let travel = if options.back { Travel::Backward } else { Travel::Forward };
+            let taken = program.module().globals.iter().filter(|global| program.takes(global.role, travel));
+            let names: Vec<&str> = taken.map(|global| global.name.as_str()).collect();
+            failure.help(format_args!("lanes are given {}; leave other columns out", names.join(", ")))
+        }
+        Error::Stack { .. } => failure.help("`reviver run` runs such a program, once"),
+        _ => failure,
+    }
+}
+
+/// Where the results go, tried before there are any and when the lanes are open.
+fn output(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWriter>> {
+    let Some(path) = options.output.as_deref() else {
+        return Ok(match options.json {
+            true => Box::new(ColumnsKept::new(plan)),
+            false => Box::new(CsvOutput::begin(LineTarget::printed(), plan)?),
+        });
+    };
+    let (format, force) = (LaneFormat::of(path)?, options.force.force);
+    let kind = match format {
+        LaneFormat::Csv => &kinds::TABLE,
+        LaneFormat::Npz => &kinds::ARRAYS,
+        LaneFormat::Npy => {
+            return Err(Failure::usage(format_args!(
+                "{}: results have names, and a `.npy` has none",
+                read::shown(path)
+            ))
+            .help("write a `.npz`, or a `.csv`"));
+        }
+    };
+    let target = OutputTarget::new(path, kind, force)?;
+    Ok(match (target.begin()?, format) {
+        (None, _) => Box::new(CsvOutput::begin(LineTarget::printed(), plan)?),
+        (Some(file), LaneFormat::Npz) => Box::new(NpzOutput::begin(file, plan)),
+        (Some(file), LaneFormat::Csv | LaneFormat::Npy) => {
+            Box::new(CsvOutput::begin(LineTarget::File(file), plan)?)
+        }
+    })
+}
+
+/// Reads, carries out and writes block after block.
+fn lanes(
+    options: &BatchArguments,
+    prepared: &PreparedBatch,
+    input: &mut dyn LaneReader,
+    output: &mut dyn LaneWriter,
+    page: &mut BatchPage,
+) -> Fallible {
+    let (plan, program) = (prepared.plan(), prepared.plan().executable.program());
+    let mut running = prepared.begin();
+    let progress = LaneProgress::new();
+    loop {
+        let started = Instant::now();
+        let mut columns = vec![Vec::new(); plan.inputs.len()];
+        let count = input.read(program, &plan.inputs, BLOCK, &mut columns)?;
+        page.watch.read += started.elapsed();
+        if count == 0 {
+            break;
+        }
+        progress.expect(count, input.share_read());
+        let mut results = vec![vec![0; count]; plan.results.len()];
+        let outcome =
+            block(options, &mut running, (&columns, count), &mut results, (input, &progress), page)?;
+        let started = Instant::now();
+        let results: Vec<&[u64]> = results.iter().map(Vec::as_slice).collect();
+        let first = running.lanes() - count as u64;
+        let block = DoneBlock { first, lanes: count, columns: &results, failures: &outcome.failures };
+        output.write(program, &block)?;
+        page.watch.written(started);
+        page.add(outcome);
+    }
+    page.lanes = running.lanes();
+    page.sums = running.sums().map_err(|error| Failure::new(Exit::Check, error))?;
+    Ok(())
+}
+
+/// Carries out the lanes of a block.
+fn block(
+    options: &BatchArguments,
+    running: &mut RunningBatch<'_>,
+    (columns, count): (&[Vec<u64>], usize),
+    results: &mut [Vec<u64>],
+    (input, progress): (&dyn LaneReader, &LaneProgress),
+    page: &mut BatchPage,
+) -> Fallible<BlockOutcome> {
+    let started = Instant::now();
+    let (first, inputs) = (running.lanes(), columns.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let mut results: Vec<&mut [u64]> = results.iter_mut().map(Vec::as_mut_slice).collect();
+    let outcome = running.block(&inputs, count, &mut results, &|lanes| progress.advance(lanes));
+    page.watch.run += started.elapsed();
+    outcome.map_err(|error| match error {
+        Error::Lane { lane, error } => {
+            let row = usize::try_from(lane - first).unwrap_or(usize::MAX);
+            page.lane_failed(options, lane, input.line(row), &error)
+        }
+        Error::Interrupted => {
+            subject::interrupted(&format_args!("stopped after {}", counted(first as usize, "lane")))
+        }
+        error => lacking(error),
+    })
+}

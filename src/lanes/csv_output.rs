@@ -1,0 +1,118 @@
+//! Results as CSV: a line of names, then a line for each lane, written as they come.
+
+use std::io::{self, BufWriter, Stdout, Write};
+
+use csv::{ByteRecord, Writer, WriterBuilder};
+use reviver::batch::plan::{LanePlan, ResultColumn};
+use reviver_files::GrowingOutput;
+use reviver_vm::Program;
+use reviver_vm::values::Value;
+
+use super::{DoneBlock, LaneWriter};
+use crate::failure::{Failure, Fallible};
+use crate::output::batch::told;
+use crate::output::told::Object;
+use crate::streams;
+
+/// Where the lines go.
+pub enum LineTarget {
+    Printed(BufWriter<Stdout>),
+    File(GrowingOutput),
+}
+
+impl LineTarget {
+    /// Standard output.
+    pub fn printed() -> LineTarget {
+        LineTarget::Printed(BufWriter::with_capacity(1 << 16, io::stdout()))
+    }
+}
+
+impl Write for LineTarget {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            LineTarget::Printed(out) => out.write(bytes),
+            LineTarget::File(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            LineTarget::Printed(out) => out.flush(),
+            LineTarget::File(out) => out.flush(),
+        }
+    }
+}
+
+/// Results that become lines.
+pub struct CsvOutput {
+    writer: Writer<LineTarget>,
+    columns: Vec<(usize, ResultColumn)>,
+    has_status: bool,
+    record: ByteRecord,
+}
+
+impl CsvOutput {
+    /// Writes the names.
+    pub fn begin(lines: LineTarget, plan: &LanePlan) -> Fallible<CsvOutput> {
+        let columns = plan.shown().map(|(n, column)| (n, column.clone())).collect();
+        let has_status = plan.options.keeps_going;
+        let writer = WriterBuilder::new().from_writer(lines);
+        let mut output = CsvOutput { writer, columns, has_status, record: ByteRecord::new() };
+        output.columns.iter().for_each(|(_, column)| output.record.push_field(column.name.as_bytes()));
+        if has_status {
+            output.record.push_field(b"status");
+        }
+        output.line()?;
+        Ok(output)
+    }
+
+    fn line(&mut self) -> Fallible {
+        // One empty field would be an empty line, which is none for who reads it.
+        let written = self.writer.write_byte_record(&self.record);
+        written.map_err(|error| self.unwritten(error))
+    }
+
+    fn unwritten(&self, error: csv::Error) -> Failure {
+        let error = match error.into_kind() {
+            csv::ErrorKind::Io(error) => error,
+            other => io::Error::other(format!("{other:?}")),
+        };
+        match self.writer.get_ref() {
+            LineTarget::Printed(_) => streams::unprintable(&error),
+            LineTarget::File(file) => Failure::load(file.failed(error)),
+        }
+    }
+}
+
+impl LaneWriter for CsvOutput {
+    fn write(&mut self, program: &Program, block: &DoneBlock<'_>) -> Fallible {
+        for row in 0..block.lanes {
+            self.record.clear();
+            let failure = block.failure(row);
+            for (n, column) in &self.columns {
+                let bits = block.columns.get(*n).and_then(|column| column.get(row)).copied();
+                match bits.filter(|_| failure.is_none()) {
+                    Some(bits) => {
+                        self.record.push_field(program.text(Value::of_bits(column.class, bits)).as_bytes());
+                    }
+                    None => self.record.push_field(b""),
+                }
+            }
+            if self.has_status {
+                let status = failure.map_or("ok".to_owned(), |failure| told(&failure.error));
+                self.record.push_field(status.as_bytes());
+            }
+            self.line()?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, _: &Program) -> Fallible<Object<'static>> {
+        self.writer.flush().map_err(|error| self.unwritten(error.into()))?;
+        match self.writer.into_inner() {
+            Ok(LineTarget::Printed(_)) => Ok(Object::default()),
+            Ok(LineTarget::File(file)) => file.finish().map(|()| Object::default()).map_err(Failure::load),
+            Err(error) => Err(streams::unprintable(error.error())),
+        }
+    }
+}

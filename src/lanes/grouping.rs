@@ -1,0 +1,67 @@
+//! Columns of results as the arrays that they are cells of, by their names. Knows no numbers.
+
+/// Columns that are one array: all cells of a name, or one that stands alone.
+pub struct ArrayColumns {
+    pub name: String,
+    /// Its lengths behind the number of lanes.
+    pub lengths: Vec<u64>,
+    /// The places of the columns.
+    pub columns: Vec<usize>,
+}
+
+/// Columns by the arrays that they are cells of, in the order of the first of each. Cells of one array that don't make a whole one
+/// stay what they are.
+pub fn grouped(names: &[&str]) -> Vec<ArrayColumns> {
+    let mut arrays: Vec<(ArrayColumns, Vec<Vec<u64>>)> = Vec::new();
+    for (n, name) in names.iter().enumerate() {
+        let (base, indices) = split(name);
+        match arrays.iter_mut().find(|(array, _)| array.name == base) {
+            Some((array, seen)) => {
+                array.columns.push(n);
+                seen.push(indices);
+            }
+            None => arrays
+                .push((ArrayColumns { name: base, lengths: Vec::new(), columns: vec![n] }, vec![indices])),
+        }
+    }
+    arrays.into_iter().flat_map(|(array, seen)| shaped(array, &seen, names)).collect()
+}
+
+/// `residual[1]/X[2]` is `residual/X` at 1 and 2.
+fn split(name: &str) -> (String, Vec<u64>) {
+    let (mut base, mut indices, mut number) = (String::new(), Vec::new(), None);
+    for sign in name.chars() {
+        match (sign, number) {
+            ('[', None) => number = Some(0u64),
+            (']', Some(index)) | (',', Some(index)) => {
+                indices.push(index);
+                number = (sign == ',').then_some(0);
+            }
+            (digit, Some(index)) => number = Some(index * 10 + u64::from(digit.to_digit(10).unwrap_or(0))),
+            (sign, None) => base.push(sign),
+        }
+    }
+    (base, indices)
+}
+
+/// One array, if its columns are all of its cells in their order; else each column for itself.
+fn shaped(array: ArrayColumns, seen: &[Vec<u64>], names: &[&str]) -> Vec<ArrayColumns> {
+    let depth = seen.first().map_or(0, Vec::len);
+    let lengths: Vec<u64> = (0..depth)
+        .map(|n| seen.iter().filter_map(|indices| indices.get(n)).max().map_or(0, |last| last + 1))
+        .collect();
+    let place = |indices: &Vec<u64>| {
+        indices.iter().zip(&lengths).fold(0, |place, (index, length)| place * length + index)
+    };
+    let is_whole = lengths.iter().product::<u64>() == seen.len() as u64
+        && seen.iter().enumerate().all(|(n, indices)| indices.len() == depth && place(indices) == n as u64);
+    if is_whole {
+        return vec![ArrayColumns { lengths, ..array }];
+    }
+    let alone = |&n: &usize| ArrayColumns {
+        name: names.get(n).map_or(String::new(), |name| (*name).to_owned()),
+        lengths: Vec::new(),
+        columns: vec![n],
+    };
+    array.columns.iter().map(alone).collect()
+}

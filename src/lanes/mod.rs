@@ -1,0 +1,106 @@
+//! Files of lanes: what lanes are given, and what they came to. A file is read and written in blocks as far as its format permits.
+//! Knows cells by their names, and numbers by what the program says of them; carries out nothing.
+
+pub mod arrays;
+mod csv_input;
+mod csv_output;
+mod grouping;
+mod header;
+mod npz_output;
+
+use std::path::Path;
+
+use reviver::batch::device::LaneFailure;
+use reviver::batch::plan::LaneCell;
+use reviver_vm::Program;
+
+use crate::failure::{Failure, Fallible};
+use crate::output::told::Object;
+use crate::read::shown;
+
+pub use csv_input::CsvInput;
+pub use csv_output::{CsvOutput, LineTarget};
+pub use npz_output::{ColumnsKept, NpzOutput};
+
+/// So many lanes are read, carried out and written at a time.
+pub const BLOCK: usize = 1 << 16;
+
+/// What lanes are given, as it is read.
+pub trait LaneReader {
+    /// The names of the columns: each is one cell's.
+    fn names(&self) -> Vec<String>;
+
+    /// Reads the lanes that follow into columns, which are empty, as the bits of the cells' numbers; at most so many. There are none left
+    /// where none come.
+    fn read(
+        &mut self,
+        program: &Program,
+        cells: &[LaneCell],
+        most: usize,
+        columns: &mut [Vec<u64>],
+    ) -> Fallible<usize>;
+
+    /// The line of the file that a lane of the last block stands on, where there are lines.
+    fn line(&self, row: usize) -> Option<u64>;
+
+    /// How much of the file has been read, between 0 and 1; nothing where nobody knows how long it is.
+    fn share_read(&self) -> Option<f64>;
+
+    /// What is to be said about the file once it is read.
+    fn doubt(&self) -> Option<String>;
+}
+
+/// The columns of a block that was carried out, and its lanes that failed.
+pub struct DoneBlock<'b> {
+    /// The number of its first lane.
+    pub first: u64,
+    pub lanes: usize,
+    pub columns: &'b [&'b [u64]],
+    pub failures: &'b [LaneFailure],
+}
+
+impl DoneBlock<'_> {
+    /// How a lane failed, if it did.
+    pub fn failure(&self, row: usize) -> Option<&LaneFailure> {
+        let lane = self.first + row as u64;
+        let found = self.failures.binary_search_by_key(&lane, |failure| failure.lane).ok()?;
+        self.failures.get(found)
+    }
+}
+
+/// Where results go.
+pub trait LaneWriter {
+    /// Takes the lanes that follow.
+    fn write(&mut self, program: &Program, block: &DoneBlock<'_>) -> Fallible;
+
+    /// All lanes are there. What is told to programs instead of being written comes back.
+    fn finish(self: Box<Self>, program: &Program) -> Fallible<Object<'static>>;
+}
+
+/// How a file holds lanes, as its name says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneFormat {
+    Csv,
+    Npy,
+    Npz,
+}
+
+impl LaneFormat {
+    /// The format of a file.
+    pub fn of(path: &Path) -> Fallible<LaneFormat> {
+        if path == Path::new("-") {
+            return Ok(LaneFormat::Csv);
+        }
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        match ending.as_deref() {
+            Some("csv" | "tsv") => Ok(LaneFormat::Csv),
+            Some("npy") => Ok(LaneFormat::Npy),
+            Some("npz") => Ok(LaneFormat::Npz),
+            _ => Err(Failure::usage(format_args!(
+                "{}: the end of its name doesn't say how it holds lanes",
+                shown(path)
+            ))
+            .help("`.csv`, `.tsv`, `.npy` and `.npz` are known; `-` is CSV")),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Results as arrays of NumPy, one for each declaration, with the lanes first; and results that are told in one JSON object. Both come once
+//! all lanes are there.
+
+use std::io::{self, Write};
+
+use npyz::{AutoSerialize, Serialize, WriterBuilder as _};
+use reviver::batch::plan::{LanePlan, ResultColumn};
+use reviver_files::GrowingOutput;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{RealSystem, Word};
+use reviver_vm::Program;
+use reviver_vm::room::OutOfMemory;
+use reviver_vm::values::Value;
+use serde_json::{Value as Json, json};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::grouping::{ArrayColumns, grouped};
+use super::{DoneBlock, LaneWriter};
+use crate::failure::{Exit, Failure, Fallible};
+use crate::output::told::{Object, Tellable, number};
+
+/// Columns that are kept until all of them are there.
+pub struct ColumnsKept {
+    columns: Vec<(usize, ResultColumn, Vec<u64>)>,
+    /// The exit code that each lane would have had alone; kept only where lanes go on.
+    status: Option<Vec<u8>>,
+}
+
+impl ColumnsKept {
+    pub fn new(plan: &LanePlan) -> ColumnsKept {
+        let columns = plan.shown().map(|(n, column)| (n, column.clone(), Vec::new())).collect();
+        ColumnsKept { columns, status: plan.options.keeps_going.then(Vec::new) }
+    }
+
+    fn keep(&mut self, block: &DoneBlock<'_>) -> Fallible {
+        for (n, _, kept) in &mut self.columns {
+            let own = block.columns.get(*n).copied().unwrap_or_default();
+            kept.try_reserve(own.len()).map_err(|_| no_memory())?;
+            kept.extend_from_slice(own);
+        }
+        if let Some(status) = &mut self.status {
+            status.try_reserve(block.lanes).map_err(|_| no_memory())?;
+            let code = |row| block.failure(row).map_or(0, |failure| Exit::of_lane(&failure.error) as u8);
+            status.extend((0..block.lanes).map(code));
+        }
+        Ok(())
+    }
+}
+
+fn no_memory() -> Failure {
+    Failure::new(Exit::Trap, format_args!("{OutOfMemory} for the results of all lanes"))
+        .help("`-o` with a `.csv` writes them as they come")
+}
+
+/// For `--json`: columns become lists, by their names.
+impl LaneWriter for ColumnsKept {
+    fn write(&mut self, _: &Program, block: &DoneBlock<'_>) -> Fallible {
+        self.keep(block)
+    }
+
+    fn finish(self: Box<Self>, program: &Program) -> Fallible<Object<'static>> {
+        let program = program.clone();
+        let ColumnsKept { columns, status } = *self;
+        let status = std::rc::Rc::new(status);
+        let mut object = Object::default();
+        for (_, column, bits) in columns {
+            let (program, failed) = (program.clone(), status.clone());
+            let told = Tellable::list(bits.len(), move |lane| {
+                let has_failed = failed.as_ref().as_ref().is_some_and(|status| status.get(lane) != Some(&0));
+                let value =
+                    bits.get(lane).filter(|_| !has_failed).map(|&bits| Value::of_bits(column.class, bits));
+                Tellable::Json(value.map_or(Json::Null, |value| number(&program.text(value))))
+            });
+            object.insert(&column.name, told);
+        }
+        if let Some(status) = status.as_ref() {
+            object.insert("status", json!(status));
+        }
+        Ok(object)
+    }
+}
+
+/// A `.npz` file.
+pub struct NpzOutput {
+    kept: ColumnsKept,
+    file: GrowingOutput,
+}
+
+impl NpzOutput {
+    pub fn begin(file: GrowingOutput, plan: &LanePlan) -> NpzOutput {
+        NpzOutput { kept: ColumnsKept::new(plan), file }
+    }
+}
+
+impl LaneWriter for NpzOutput {
+    fn write(&mut self, _: &Program, block: &DoneBlock<'_>) -> Fallible {
+        self.kept.keep(block)
+    }
+
+    fn finish(self: Box<Self>, program: &Program) -> Fallible<Object<'static>> {
+        let NpzOutput { kept, file } = *self;
+        let mut archive = ZipWriter::new(file);
+        let written = archived(&mut archive, program, &kept);
+        match written.and_then(|()| Ok(archive.finish()?)) {
+            Ok(file) => file.finish().map(|()| Object::default()).map_err(Failure::load),
+            Err(error) => Err(Failure::load(format_args!("can't write the arrays: {error}"))),
+        }
+    }
+}
+
+fn archived(archive: &mut ZipWriter<GrowingOutput>, program: &Program, kept: &ColumnsKept) -> io::Result<()> {
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+    let names: Vec<&str> = kept.columns.iter().map(|(_, column, _)| column.name.as_str()).collect();
+    for array in grouped(&names) {
+        archive.start_file(format!("{}.npy", array.name), options)?;
+        numbers(archive, program, kept, &array)?;
+    }
+    if let Some(status) = &kept.status {
+        archive.start_file("status.npy", options)?;
+        written(archive, &[status.len() as u64], status.iter().copied())?;
+    }
+    Ok(())
+}
+
+/// An array of the type that its numbers have.
+fn numbers(
+    out: &mut impl Write,
+    program: &Program,
+    kept: &ColumnsKept,
+    array: &ArrayColumns,
+) -> io::Result<()> {
+    let own: Vec<&(usize, ResultColumn, Vec<u64>)> =
+        array.columns.iter().filter_map(|&n| kept.columns.get(n)).collect();
+    let lanes = own.first().map_or(0, |(_, _, bits)| bits.len());
+    let shape: Vec<u64> = std::iter::once(lanes as u64).chain(array.lengths.iter().copied()).collect();
+    let class = own.first().map_or(Class::Int, |(_, column, _)| column.class);
+    let bits = (0..lanes)
+        .flat_map(|lane| own.iter().map(move |(_, _, bits)| bits.get(lane).copied().unwrap_or_default()));
+    match (class, program.module().word, program.module().real) {
+        (Class::Int, Word::W8, _) => written(out, &shape, bits.map(|bits| bits as i8)),
+        (Class::Int, Word::W16, _) => written(out, &shape, bits.map(|bits| bits as i16)),
+        (Class::Int, Word::W32, _) => written(out, &shape, bits.map(|bits| bits as i32)),
+        (Class::Int, Word::W64, _) => written(out, &shape, bits.map(|bits| bits as i64)),
+        (Class::Real, _, RealSystem::F64) => written(out, &shape, bits.map(f64::from_bits)),
+        (Class::Real, _, RealSystem::F32) => {
+            written(out, &shape, bits.map(|bits| f32::from_bits(bits as u32)))
+        }
+        (Class::Real, _, RealSystem::Fixed(_)) => {
+            if let Some(bits) = bits.clone().find(|&bits| !is_exact_in_f64(bits as i64)) {
+                let value = program.text(Value::Real(bits));
+                return Err(io::Error::other(format!(
+                    "`{}` has {value}, which no f64 holds to the last digit; CSV has room for all of them",
+                    array.name
+                )));
+            }
+            written(out, &shape, bits.map(|bits| program.approximate(Value::Real(bits))))
+        }
+    }
+}
+
+/// Whether an integer has at most the 53 significant bits of an `f64`.
+fn is_exact_in_f64(bits: i64) -> bool {
+    let size = bits.unsigned_abs();
+    size == 0 || 64 - size.leading_zeros() - size.trailing_zeros() <= f64::MANTISSA_DIGITS
+}
+
+fn written<T: Serialize + AutoSerialize>(
+    out: &mut impl Write,
+    shape: &[u64],
+    numbers: impl Iterator<Item = T>,
+) -> io::Result<()> {
+    let mut writer = npyz::WriteOptions::new().default_dtype().shape(shape).writer(out).begin_nd()?;
+    writer.extend(numbers)?;
+    writer.finish()
+}

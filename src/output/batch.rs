@@ -1,0 +1,262 @@
+//! What a batch came to apart from the results of its lanes: how many there were, which failed, sums over all of them, and how long it
+//! took. Text for people, one JSON object for programs. Carries out nothing.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use reviver::batch::device::BlockOutcome;
+use reviver::batch::prepared::PreparedBatch;
+use reviver::{Error, LaneFailure, NotedLanes, Program, SumOverLanes};
+use reviver_vm::values::Value;
+use serde_json::{Map, Value as Json, json};
+
+use super::told::{Object, number};
+use super::trap;
+use crate::cli::BatchArguments;
+use crate::failure::{Exit, Failure, Fallible, counted};
+use crate::read;
+
+/// So many lanes that failed are told one by one.
+const TOLD: usize = 1000;
+/// And so many to people.
+const WARNED: usize = 3;
+
+/// How long the parts of the work took.
+pub struct Stopwatch {
+    last: Instant,
+    pub load: Duration,
+    pub compile: Duration,
+    pub read: Duration,
+    pub run: Duration,
+    pub write: Duration,
+}
+
+impl Stopwatch {
+    pub fn start() -> Stopwatch {
+        let [load, compile, read, run, write] = [Duration::ZERO; 5];
+        Stopwatch { last: Instant::now(), load, compile, read, run, write }
+    }
+
+    /// The program is loaded.
+    pub fn loaded(&mut self) {
+        self.load = self.lap();
+    }
+
+    /// Its code is made, and the lanes are open.
+    pub fn compiled(&mut self) {
+        self.compile = self.lap();
+    }
+
+    /// Since another moment the results are where they belong.
+    pub fn written(&mut self, since: Instant) {
+        self.write += since.elapsed();
+    }
+
+    fn lap(&mut self) -> Duration {
+        let lap = self.last.elapsed();
+        self.last = Instant::now();
+        lap
+    }
+
+    fn named(&self) -> [(&'static str, Duration); 5] {
+        [
+            ("load", self.load),
+            ("compile", self.compile),
+            ("read", self.read),
+            ("run", self.run),
+            ("write", self.write),
+        ]
+    }
+}
+
+/// Everything that is said about a batch.
+pub struct BatchPage {
+    program: Program,
+    device: String,
+    all_native: bool,
+    pub lanes: u64,
+    pub watch: Stopwatch,
+    pub sums: Vec<SumOverLanes>,
+    outcome: BlockOutcome,
+    /// How many failed; the first of them are in the outcome.
+    failed: u64,
+}
+
+impl BatchPage {
+    pub fn new(prepared: &PreparedBatch, watch: Stopwatch) -> BatchPage {
+        let plan = prepared.plan();
+        BatchPage {
+            program: Program::clone(plan.executable.program()),
+            device: prepared.device().to_owned(),
+            all_native: plan.is_native(),
+            lanes: 0,
+            watch,
+            sums: Vec::new(),
+            outcome: BlockOutcome::default(),
+            failed: 0,
+        }
+    }
+
+    /// Adds what became of the lanes of a block.
+    pub fn add(&mut self, outcome: BlockOutcome) {
+        self.failed += outcome.failures.len() as u64;
+        self.outcome.add(outcome);
+        self.outcome.failures.truncate(TOLD);
+    }
+
+    /// What the batch deserves to fail with.
+    pub fn verdict(&self) -> Fallible {
+        if self.failed == 0 {
+            return Ok(());
+        }
+        let (failed, lanes) = (self.failed, usize::try_from(self.lanes).unwrap_or(usize::MAX));
+        let message = format!("{failed} of {} failed", counted(lanes, "lane"));
+        Err(Failure::new(Exit::Check, message).help("the column `status` says which, and why"))
+    }
+
+    /// What lanes failed with, and what else is to be said of them, for stderr.
+    pub fn warnings(&self) -> String {
+        let mut text = String::new();
+        for failure in self.outcome.failures.iter().take(WARNED) {
+            let _ = writeln!(text, "lane {}: {}", failure.lane, told(&failure.error));
+        }
+        let noted = [
+            ("warning: in {} derivatives may be wrong", &self.outcome.doubtful),
+            ("note: in {} the way back was made again with a history", &self.outcome.mended),
+            ("note: {} left something behind that should have been used up", &self.outcome.leftovers),
+        ];
+        for (words, noted) in noted {
+            if let Some((lane, why)) = &noted.first {
+                let count = counted(usize::try_from(noted.count).unwrap_or(usize::MAX), "lane");
+                let _ = writeln!(text, "{}; lane {lane}: {why}", words.replace("{}", &count));
+            }
+        }
+        text
+    }
+
+    /// What there is besides results, for people.
+    pub fn text(&self, options: &BatchArguments) -> String {
+        let mut text = String::new();
+        for sum in &self.sums {
+            let _ = writeln!(text, "sum of {} = {}", sum.name, self.program.text(Value::Real(sum.bits)));
+        }
+        if options.output.is_some() {
+            let lanes = counted(usize::try_from(self.lanes).unwrap_or(usize::MAX), "lane");
+            let _ = writeln!(text, "{lanes}, {} failed", self.failed);
+        }
+        if options.checking.unchecked {
+            text.push_str(
+                "unchecked: nobody looked whether cells are vacant that must be, and whether joins agree\n",
+            );
+        }
+        if options.stats {
+            for (name, time) in self.watch.named() {
+                let _ = writeln!(text, "{name}: {:.3} s", time.as_secs_f64());
+            }
+            let native =
+                if self.all_native { "native code all the way" } else { "some steps are the interpreter's" };
+            let _ = writeln!(text, "{:.0} lanes a second on {}, {native}", self.rate(), self.device);
+        }
+        text
+    }
+
+    fn rate(&self) -> f64 {
+        self.lanes as f64 / self.watch.run.as_secs_f64().max(1e-9)
+    }
+
+    /// For programs.
+    pub fn members<'a>(&self, options: &BatchArguments, results: Option<Object<'a>>) -> Object<'a> {
+        let mut object = Object::default();
+        object.insert("lanes", self.lanes);
+        object.insert("failed", self.failed);
+        if let Some(results) = results {
+            object.insert("results", results);
+        }
+        if !self.outcome.failures.is_empty() {
+            object.insert("failures", self.outcome.failures.iter().map(failure).collect::<Json>());
+        }
+        if !self.sums.is_empty() {
+            let sums = self.sums.iter();
+            let sums = sums.map(|sum| (sum.name.clone(), number(&self.program.text(Value::Real(sum.bits)))));
+            object.insert("sums", Json::Object(sums.collect()));
+        }
+        let noted = [
+            ("doubtful", &self.outcome.doubtful),
+            ("mended", &self.outcome.mended),
+            ("leftovers", &self.outcome.leftovers),
+        ];
+        for (name, noted) in noted {
+            if let Some(told) = note(noted) {
+                object.insert(name, told);
+            }
+        }
+        object.insert("device", self.device.clone());
+        object.insert("all_native", self.all_native);
+        if options.checking.unchecked {
+            object.insert("level", options.checking.level().name());
+        }
+        if options.stats {
+            let seconds = self.watch.named().map(|(name, time)| (name.to_owned(), time.as_secs_f64().into()));
+            object.insert("seconds", Json::Object(seconds.into_iter().collect()));
+            object.insert("lanes_per_second", self.rate());
+        }
+        object
+    }
+
+    /// The lane that has ended the batch.
+    pub fn lane_failed(
+        &self,
+        options: &BatchArguments,
+        lane: u64,
+        line: Option<u64>,
+        error: &Error,
+    ) -> Failure {
+        let lanes = read::shown(&options.lanes);
+        let place =
+            line.map_or_else(|| format!("lane {lane}"), |line| format!("lane {lane} ({lanes}:{line})"));
+        let failure = match error {
+            Error::Trap { backward, explanation, .. } => {
+                let what = if *backward { "trap on the way back" } else { "trap" };
+                let steps =
+                    counted(usize::try_from(explanation.step.unsigned_abs()).unwrap_or(usize::MAX), "step");
+                let file = read::name(&options.file);
+                trap(Exit::Trap, &format!("{place}, after {steps}: {what}"), &file, explanation)
+                    .detail("step", explanation.step.into())
+            }
+            error => Failure::new(Exit::of_lane(error), format_args!("{place}: {error}")),
+        };
+        let failure = failure.help("with `--keep-going` the other lanes go on").detail("lane", lane.into());
+        match line {
+            Some(line) => failure.detail("place", json!({ "file": lanes, "line": line })),
+            None => failure,
+        }
+    }
+}
+
+/// What a lane failed with, in one line.
+pub fn told(error: &Error) -> String {
+    match error {
+        Error::Trap { explanation, .. } => {
+            format!("{error}, after {} steps", explanation.step.unsigned_abs())
+        }
+        error => error.to_string(),
+    }
+}
+
+fn failure(failure: &LaneFailure) -> Json {
+    let LaneFailure { lane, error } = failure;
+    let mut members = Map::new();
+    members.insert("lane".into(), (*lane).into());
+    members.insert("kind".into(), Exit::of_lane(error).kind().into());
+    members.insert("message".into(), error.to_string().into());
+    if let Error::Trap { explanation, .. } = error {
+        members.insert("step".into(), explanation.step.into());
+        members.insert("trap".into(), super::trap::object(explanation));
+    }
+    Json::Object(members)
+}
+
+fn note(noted: &NotedLanes) -> Option<Json> {
+    let (lane, message) = noted.first.as_ref()?;
+    Some(json!({ "lanes": noted.count, "first": lane, "message": message }))
+}

@@ -1,0 +1,429 @@
+//! Lanes come to what single runs come to, to the last bit, on however many threads; a lane that fails fails alone.
+
+use reviver::batch::plan::LaneTask;
+use reviver::{
+    Batch, BatchOptions, Device, EngineChoice, Error, Executable, LaneInputs, LaneResults, State, open,
+};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Global, RealSystem, Shape};
+use reviver_vm::differentiate::{self, Subject};
+use reviver_vm::explain::explain;
+use reviver_vm::{Machine, Program, Stop, Travel};
+
+use crate::support::{ENGINES, compiled, programs, said};
+
+/// Steps that suffice for most lanes here, however far other inputs lead a program.
+const ENOUGH: u64 = 20_000_000;
+const LANES: usize = 6;
+
+fn arrays(program: &Program) -> impl Iterator<Item = (usize, &Global)> {
+    program.module().globals.iter().enumerate().filter(|(_, global)| global.shape != Shape::Stack)
+}
+
+/// Whether each lane has a number of its own there; what lanes share has its `default`.
+fn is_own(program: &Program, global: &Global, travel: Travel) -> bool {
+    program.takes(global.role, travel) && !(global.is_shared && travel == Travel::Forward)
+}
+
+/// What lanes are given: the program's own numbers at one end, in lane 0, and others beside them.
+fn varied(program: &Program, own: &State, travel: Travel) -> Vec<(String, Class, Vec<u64>)> {
+    let mut columns = Vec::new();
+    for (n, global) in arrays(program).filter(|(_, global)| is_own(program, global, travel)) {
+        for (element, cell) in program.cells(n).enumerate() {
+            let name = program.cell_name(n, element);
+            let column = (0..LANES as i64).map(|lane| match global.class {
+                Class::Int => (own.ints[cell] + lane * (cell as i64 % 3)) as u64,
+                Class::Real => nudged(program.module().real, own.reals[cell], lane),
+            });
+            columns.push((name, global.class, column.collect()));
+        }
+    }
+    columns
+}
+
+fn nudged(system: RealSystem, bits: u64, lane: i64) -> u64 {
+    match system {
+        RealSystem::F64 => (f64::from_bits(bits) * (1.0 + lane as f64 / 16.0)).to_bits(),
+        RealSystem::F32 => u64::from((f32::from_bits(bits as u32) * (1.0 + lane as f32 / 16.0)).to_bits()),
+        RealSystem::Fixed(_) => ((bits as i64) + (bits as i64 / 16) * lane) as u64,
+    }
+}
+
+fn lanes(columns: &[(String, Class, Vec<u64>)]) -> LaneInputs<'_> {
+    columns.iter().fold(LaneInputs::new(LANES), |lanes, (name, _, bits)| lanes.bits_of(name, &bits[..]))
+}
+
+/// One lane as a state where a run begins.
+fn start(
+    program: &std::sync::Arc<Program>,
+    columns: &[(String, Class, Vec<u64>)],
+    lane: usize,
+    travel: Travel,
+) -> State {
+    let machine = match travel {
+        Travel::Forward => Machine::at_begin(program.clone()),
+        Travel::Backward => Machine::at_end(program.clone()),
+    };
+    let mut state = machine.unwrap().into_state();
+    let mut columns = columns.iter();
+    for (n, global) in arrays(program).filter(|(_, global)| is_own(program, global, travel)) {
+        for (cell, (_, _, bits)) in program.cells(n).zip(&mut columns) {
+            match global.class {
+                Class::Int => state.ints[cell] = bits[lane] as i64,
+                Class::Real => state.reals[cell] = bits[lane],
+            }
+        }
+    }
+    state.counters.shown = i64::MAX;
+    state
+}
+
+/// Where the interpreter comes to from there, or what its trap says.
+fn single(program: &std::sync::Arc<Program>, start: State, travel: Travel) -> Result<State, String> {
+    let mut machine = Machine::resume(program.clone(), start, None);
+    match machine.run(travel, ENOUGH) {
+        Ok(Stop::Bound) => Ok(machine.into_state()),
+        Ok(_) => Err("stopped after".into()),
+        Err(trap) => {
+            let explanation = explain(program, machine.state(), trap);
+            Err(format!("{} {}", explanation.message, explanation.step))
+        }
+    }
+}
+
+fn batch(executable: &Executable, threads: usize) -> Batch {
+    let options = BatchOptions { most_steps: ENOUGH, keeps_going: true, allows_doubt: true, interrupt: None };
+    Batch::new(executable, Device::cpu_with(threads)).with(options)
+}
+
+/// What each lane failed with, in few words.
+fn failures(results: &LaneResults) -> Vec<Option<String>> {
+    let mut failures = vec![None; results.len()];
+    for failure in results.failures() {
+        failures[failure.lane as usize] = Some(match &failure.error {
+            Error::Trap { explanation, .. } => format!("{} {}", explanation.message, explanation.step),
+            error => error.to_string(),
+        });
+    }
+    failures
+}
+
+/// Holds lanes in one direction against single runs; how many lanes arrived.
+fn agree(executable: &Executable, columns: &[(String, Class, Vec<u64>)], travel: Travel) -> usize {
+    let program = executable.program();
+    let go = |threads| match travel {
+        Travel::Forward => batch(executable, threads).run(&lanes(columns)),
+        Travel::Backward => batch(executable, threads).back(&lanes(columns)),
+    };
+    let (alone, together) = (go(1).unwrap(), go(3).unwrap());
+    let names: Vec<String> = alone.names().map(str::to_owned).collect();
+    for name in &names {
+        assert_eq!(alone.bits(name).unwrap(), together.bits(name).unwrap(), "{name}");
+    }
+    let failed = failures(&alone);
+    assert_eq!(failed, failures(&together));
+    for (lane, failed) in failed.iter().enumerate() {
+        match (single(program, start(program, columns, lane, travel), travel), failed) {
+            (Ok(state), None) => {
+                let ends = |global: &Global| match travel {
+                    Travel::Forward => global.role.is_result(),
+                    Travel::Backward => global.role.is_given(),
+                };
+                for (n, global) in arrays(program).filter(|(_, global)| ends(global)) {
+                    for (element, cell) in program.cells(n).enumerate() {
+                        let found = alone.bits(&program.cell_name(n, element)).unwrap()[lane];
+                        let wanted = match global.class {
+                            Class::Int => state.ints[cell] as u64,
+                            Class::Real => state.reals[cell],
+                        };
+                        assert_eq!(found, wanted, "{} in lane {lane}", program.cell_name(n, element));
+                    }
+                }
+            }
+            (Ok(state), Some(failed)) => {
+                let garbage = program.garbage(&state, travel);
+                assert!(!garbage.is_empty() && failed.contains("no results of the program"), "{failed}");
+            }
+            (Err(wanted), Some(failed)) => assert!(failed.starts_with(&wanted), "{failed} for {wanted}"),
+            (Err(wanted), None) => panic!("lane {lane} arrived, and alone it says {wanted}"),
+        }
+    }
+    failed.iter().filter(|failed| failed.is_none()).count()
+}
+
+#[test]
+fn lanes_are_single_runs_in_both_directions() {
+    let (mut there, mut back) = (0, 0);
+    for path in programs() {
+        let assembled = open(&path).unwrap();
+        let program = assembled.program();
+        let begin = Machine::at_begin(program.clone()).unwrap().into_state();
+        let columns = varied(program, &begin, Travel::Forward);
+        let end = single(program, begin, Travel::Forward);
+        for engine in ENGINES {
+            let executable = assembled.compile(engine).unwrap();
+            match batch(&executable, 1).prepare(LaneTask::Run, &[], &LaneInputs::new(0)) {
+                Err(Error::Stack { .. }) => continue,
+                Ok(_) | Err(_) => there += agree(&executable, &columns, Travel::Forward),
+            }
+            let Ok(end) = &end else { continue };
+            let columns = varied(program, end, Travel::Backward);
+            match batch(&executable, 1).back(&lanes(&columns)) {
+                Err(Error::Stack { .. }) => {}
+                Ok(_) => back += agree(&executable, &columns, Travel::Backward),
+                Err(error) => panic!("{}: {error}", path.display()),
+            }
+        }
+    }
+    assert!(there > 400 && back > 300, "{there} lanes there, {back} back");
+}
+
+#[test]
+fn lanes_have_the_gradients_of_single_runs() {
+    let mut found = 0;
+    for path in programs() {
+        let assembled = open(&path).unwrap();
+        let program = assembled.program();
+        let begin = Machine::at_begin(program.clone()).unwrap().into_state();
+        let columns = varied(program, &begin, Travel::Forward);
+        let reals = || arrays(program).filter(|(_, global)| global.class == Class::Real);
+        let Some((n, _)) = reals().find(|(_, global)| global.role.is_result()) else { continue };
+        for engine in ENGINES {
+            let executable = assembled.compile(engine).unwrap();
+            let Ok(loss) = executable.loss(&program.cell_name(n, 0)) else { continue };
+            let gradient = |threads| batch(&executable, threads).gradient(&loss, &[], &lanes(&columns));
+            let Ok(alone) = gradient(1) else { continue };
+            let together = gradient(2).unwrap();
+            assert_eq!(alone.sums(), together.sums());
+            for (lane, failed) in failures(&alone).iter().enumerate() {
+                let begin = start(program, &columns, lane, Travel::Forward);
+                let subject = Subject::new(program.clone(), begin, false, ENOUGH).unwrap();
+                let variable = subject.variables(n).unwrap().remove(0);
+                let wanted = differentiate::gradient(&subject, &variable);
+                assert_eq!(wanted.is_err(), failed.is_some(), "{} lane {lane}: {failed:?}", path.display());
+                let Ok(wanted) = wanted else { continue };
+                for (input, global) in
+                    reals().filter(|(_, global)| global.role.is_given() && !global.is_shared)
+                {
+                    for (element, cell) in program.cells(input).enumerate() {
+                        let name = reviver_vm::values::adjoint_name(&program.cell_name(input, element));
+                        let bits = [&alone, &together].map(|results| results.bits(&name).unwrap()[lane]);
+                        assert_eq!(
+                            bits,
+                            [wanted.adjoints.cells[cell]; 2],
+                            "{} {}",
+                            path.display(),
+                            global.name
+                        );
+                    }
+                }
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 200, "only {found} gradients");
+}
+
+const SQUARE: &str = ".in n\n.out y\nassert n != 3\nassert n != 5\nadd.mul y, n, n\n";
+
+#[test]
+fn a_lane_that_fails_fails_alone() {
+    let program = compiled(SQUARE, EngineChoice::Auto);
+    let numbers: Vec<i64> = (0..10_000).collect();
+    let lanes = || LaneInputs::new(10_000).ints("n", &numbers[..]);
+    let results = batch(&program, 2).run(&lanes()).unwrap();
+    assert_eq!(results.failures().iter().map(|failure| failure.lane).collect::<Vec<_>>(), [3, 5]);
+    assert!(!results.has_arrived(3) && results.has_arrived(4));
+    let y = results.ints("y").unwrap();
+    assert_eq!((y[3], y[4], y[9999]), (0, 16, 99_980_001));
+    assert_eq!(results.leftovers().count, 9_997, "`n` is never used up, but where it is 0");
+    // Whoever doesn't want to go on hears of the first one, on however many threads.
+    for threads in [1, 2, 7] {
+        let error = Batch::new(&program, Device::cpu_with(threads)).run(&lanes()).unwrap_err();
+        assert!(error.to_string().starts_with("lane 3: test.rasm:3"), "{error}");
+        assert!(matches!(error, Error::Lane { lane: 3, .. }));
+    }
+}
+
+#[test]
+fn no_lanes_and_one_lane_are_batches() {
+    let program = compiled(SQUARE, EngineChoice::Auto);
+    let batch = Batch::new(&program, Device::cpu());
+    let none = batch.run(&LaneInputs::new(0).ints("n", Vec::new())).unwrap();
+    assert!(none.is_empty() && none.names().eq(["y"]) && none.ints("y").unwrap().is_empty());
+    let one = batch.run(&LaneInputs::new(1).ints("n", vec![12])).unwrap();
+    assert_eq!(one.ints("y").unwrap(), [144]);
+    assert_eq!(
+        batch.run(&LaneInputs::new(2).shared_ints("n", vec![4])).unwrap().ints("y").unwrap(),
+        [16, 16]
+    );
+}
+
+#[test]
+fn a_million_lanes_come_in_their_order() {
+    let program = compiled(".inout n\nadd n, 1\n", EngineChoice::Auto);
+    let numbers: Vec<i64> = (0..1_000_000).collect();
+    let results = Batch::new(&program, Device::cpu_with(3))
+        .run(&LaneInputs::new(1_000_000).ints("n", numbers))
+        .unwrap();
+    assert!(results.ints("n").unwrap().into_iter().eq(1..=1_000_000));
+}
+
+#[test]
+fn a_long_lane_beside_short_ones() {
+    let text = ".in n\n.out y\nfor i in 0..n\nadd y, i\nrof\n";
+    let program = compiled(text, EngineChoice::Auto);
+    let mut numbers = vec![1; 100];
+    numbers[50] = 1_000_000;
+    let results = batch(&program, 2).run(&LaneInputs::new(100).ints("n", numbers)).unwrap();
+    let y = results.ints("y").unwrap();
+    assert_eq!((y[49], y[50], y[51]), (0, 499_999_500_000, 0));
+    // A limit is each lane's own.
+    let limited = BatchOptions { most_steps: 1000, keeps_going: true, ..BatchOptions::default() };
+    let mut numbers = vec![1; 100];
+    numbers[50] = 1_000_000;
+    let results = Batch::new(&program, Device::cpu())
+        .with(limited)
+        .run(&LaneInputs::new(100).ints("n", numbers))
+        .unwrap();
+    assert!(
+        matches!(results.failures(), [failure] if failure.lane == 50 && matches!(failure.error, Error::StepLimit { .. }))
+    );
+}
+
+const LINE: &str = ".inout w[2]: real shared default {0.5, -1}\n.inout x: real\n.inout t: real\n.out loss: real\n.ancilla e: real
+compute\nadd e, w[0] * x\nadd e, w[1]\nsub e, t\napply\nadd loss, square(e)\nuncompute\n";
+
+#[test]
+fn what_lanes_share_has_one_derivative() {
+    let program = compiled(LINE, EngineChoice::Auto);
+    let (loss, count) = (program.loss("loss").unwrap(), 1000);
+    let x: Vec<f64> = (0..count).map(|lane| f64::from(lane) / 7.0).collect();
+    let t: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+    let lanes = LaneInputs::new(x.len()).reals("x", &x[..]).reals("t", &t[..]);
+    let results = batch(&program, 1).gradient(&loss, &[], &lanes).unwrap();
+    assert!(results.names().eq(["loss", "x'", "t'"]), "{:?}", results.names().collect::<Vec<_>>());
+    // The tree over the numbers of lanes, as it is defined.
+    fn tree(values: &[f64]) -> f64 {
+        match values {
+            [] => 0.0,
+            [one] => *one,
+            _ => {
+                let left = (values.len().next_power_of_two() / 2).max(1);
+                tree(&values[..left]) + tree(&values[left..])
+            }
+        }
+    }
+    let error = |lane: usize| 0.5 * x[lane] - 1.0 - t[lane];
+    let expected: Vec<f64> = (0..x.len()).map(|lane| 2.0 * error(lane) * x[lane]).collect();
+    assert!((results.sum("w'[0]").unwrap() - expected.iter().sum::<f64>()).abs() < 1e-6);
+    assert_eq!(results.sum("loss").unwrap(), tree(&results.reals("loss").unwrap()));
+    for threads in [2, 3, 8] {
+        let again = batch(&program, threads).gradient(&loss, &[], &lanes).unwrap();
+        assert_eq!(again.sums(), results.sums());
+    }
+    // Given for all of them, another number counts; a column of its own it can't have.
+    let other =
+        batch(&program, 2).gradient(&loss, &[], &lanes.clone().shared_reals("w", vec![1.0, 0.0])).unwrap();
+    assert_ne!(other.sum("loss").unwrap(), results.sum("loss").unwrap());
+    let own = lanes.clone().reals("w[0]", &x[..]);
+    assert!(said(batch(&program, 1).gradient(&loss, &[], &own)).contains("declared to be `shared`"));
+    // In blocks of any length the sums are the same.
+    let prepared = batch(&program, 2)
+        .prepare(LaneTask::Gradient { loss, by: Vec::new() }, &["x", "t"], &LaneInputs::new(0))
+        .unwrap();
+    let bits = [&x, &t].map(|column| column.iter().map(|value| value.to_bits()).collect::<Vec<u64>>());
+    let mut running = prepared.begin();
+    for block in [0..1, 1..334, 334..1000] {
+        let inputs: Vec<&[u64]> = bits.iter().map(|column| &column[block.clone()]).collect();
+        let mut room = vec![vec![0; block.len()]; prepared.plan().results.len()];
+        let mut results: Vec<&mut [u64]> = room.iter_mut().map(Vec::as_mut_slice).collect();
+        running.block(&inputs, block.len(), &mut results, &|_| {}).unwrap();
+    }
+    assert_eq!(running.sums().unwrap(), results.sums());
+}
+
+#[test]
+fn jacobians_are_gradients_of_each_result() {
+    let text = ".inout x[2]: real\n.out y[2]: real\nadd y[0], x[0] * x[1]\nadd y[1], sin(x[0])\n";
+    let program = compiled(text, EngineChoice::Auto);
+    let (x, y) = (program.reals("x").unwrap(), program.reals("y").unwrap());
+    let lanes = LaneInputs::new(3).reals("x[0]", vec![1.0, 2.0, 3.0]).reals("x[1]", vec![5.0, 6.0, 7.0]);
+    let found = batch(&program, 2).jacobian(&[y], &[x], &lanes).unwrap();
+    let columns = ["y[0]", "y[1]", "y[0]/x[0]", "y[0]/x[1]", "y[1]/x[0]", "y[1]/x[1]"];
+    assert!(found.names().eq(columns));
+    assert_eq!(found.reals("y[0]/x[0]").unwrap(), [5.0, 6.0, 7.0]);
+    assert_eq!(found.reals("y[0]/x[1]").unwrap(), [1.0, 2.0, 3.0]);
+    assert_eq!(found.reals("y[1]/x[1]").unwrap(), [0.0; 3]);
+    let cosine = found.reals("y[1]/x[0]").unwrap()[1];
+    assert!((cosine - 2f64.cos()).abs() < 1e-15);
+    assert!(
+        said(batch(&program, 1).jacobian(
+            &[compiled(text, EngineChoice::Interp).reals("y").unwrap()],
+            &[],
+            &lanes
+        ))
+        .contains("another program")
+    );
+}
+
+#[test]
+fn a_lane_that_doesnt_come_back_fails() {
+    let text = ".inout x: real\n.out y: real\nadd y, x\n";
+    let program = compiled(text, EngineChoice::Auto);
+    let lanes = LaneInputs::new(2).reals("x", vec![0.1, 1e17]);
+    assert!(batch(&program, 1).round_trip(&lanes).unwrap().failures().is_empty());
+    let lossy = compiled(".inout x: real\n.out y: real\nadd x, 1e20\n", EngineChoice::Auto);
+    let results = batch(&lossy, 1).round_trip(&lanes).unwrap();
+    assert_eq!(results.failures().len(), 1, "0.1 is lost beside 10^20, and 10^17 isn't");
+    assert!(results.failures()[0].error.to_string().contains("not restored"));
+}
+
+#[test]
+fn wrong_columns_are_refused() {
+    let program = compiled(".inout x: real\n.inout A[2]\n.inout d default 5\n.out y\n", EngineChoice::Interp);
+    let run = |lanes: LaneInputs<'_>| said(Batch::new(&program, Device::cpu()).run(&lanes));
+    let x = || LaneInputs::new(2).reals("x", vec![1.0, 2.0]);
+    assert_eq!(
+        run(x()),
+        "these cells are given no numbers: `A[0]`, `A[1]`; add a column for each, or give all lanes the same number"
+    );
+    let all = || x().ints("A[0]", vec![1, 2]).shared_ints("A[1]", vec![7]);
+    assert!(Batch::new(&program, Device::cpu()).run(&all()).is_ok());
+    assert!(run(all().ints("z", vec![1, 2])).contains("no cell `z`"));
+    assert!(run(all().ints("y", vec![1, 2])).contains("`y` can't be given"));
+    assert!(run(all().ints("A[0]", vec![1, 2])).contains("`A[0]` is given twice"));
+    assert!(run(all().ints("A", vec![1, 2])).contains("`A` has 2 cells"));
+    assert!(run(all().ints("d", vec![1])).contains("has 1 numbers, and there are 2 lanes"));
+    assert!(run(all().reals("d", vec![1.0, 2.0])).contains("is an integer, and reals were asked for"));
+    let bad = LaneInputs::new(2).reals("x", vec![1.0, f64::NAN]).shared_ints("A", vec![1, 2]);
+    assert_eq!(run(bad), "`x`: NaN, in lane 1, is not a number that fits into f64");
+    let results = Batch::new(&program, Device::cpu()).run(&all()).unwrap();
+    assert!(said(results.bits("x'")).contains("no result `x'`"));
+    assert!(said(results.ints("x")).contains("integers were asked for"));
+}
+
+#[test]
+fn batches_run_at_once_and_stop_when_they_are_told() {
+    let program = compiled(SQUARE, EngineChoice::Auto);
+    let both = Batch::new(&program, Device::cpu_with(2));
+    let run = |offset: i64| {
+        let numbers: Vec<i64> = (0..20_000).map(|lane| lane + offset).collect();
+        both.run(&LaneInputs::new(numbers.len()).ints("n", numbers)).unwrap().ints("y").unwrap()
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| run(1_000));
+        assert!(run(10).into_iter().eq((10..20_010).map(|n| n * n)));
+        assert!(other.join().unwrap().into_iter().eq((1_000..21_000).map(|n| n * n)));
+    });
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let endless = compiled(".in n\n.var i\nfrom i == 0\nadd i, 1\nuntil i == 0\n", EngineChoice::Auto);
+    let options = BatchOptions { interrupt: Some(flag.clone()), ..BatchOptions::default() };
+    let batch = Batch::new(&endless, Device::cpu_with(2)).with(options);
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| batch.run(&LaneInputs::new(4).ints("n", vec![1; 4])));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        flag.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(matches!(run.join().unwrap(), Err(Error::Interrupted)));
+    });
+}
