@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The two classes of cells. They never alias.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Ord, Eq, Hash, Serialize, Deserialize)]
 pub enum Class {
     Int,
     Real,

@@ -4,6 +4,7 @@
 
 use reviver_compile::route::{RouteEnd, RouteRoom};
 use reviver_compile::start::RouteStart;
+use reviver_compile::turning::TurningRoutes;
 use reviver_vm::differentiate::{self, Subject, Trust, TurnedPass};
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::values::Value;
@@ -121,15 +122,24 @@ impl Workspace {
     fn in_place(&mut self, loss: &CompiledLoss) -> Result<Option<(u64, Derivative)>, Error> {
         let (machine, room, start) = (&mut self.machine, &mut self.room, &self.inputs.start);
         let Shared { program, level, .. } = &*self.executable.shared;
-        let is_watched = level.is_checked() && !program.module().real.is_exact();
-        if !there((&mut *machine, &mut *room), (start, is_watched), loss, self.most_steps)? {
-            return Ok(None);
-        }
+        let slack = (in_one_go(machine, self.most_steps), SLACK);
+        let by_code =
+            loss.routes.as_ref().map(|routes| routes.run(start, (&mut *machine, &mut *room), slack));
+        let pass = match by_code.transpose()?.flatten() {
+            Some(pass) => pass,
+            None => {
+                let is_watched = level.is_checked() && !program.module().real.is_exact();
+                if !there((&mut *machine, &mut *room), (start, is_watched), loss, self.most_steps)? {
+                    return Ok(None);
+                }
+                let pass = TurnedPass::new(machine, start.state(), loss.cell)?;
+                if !back((&mut *machine, room), loss, start.state().own_steps(), self.most_steps) {
+                    return Ok(None);
+                }
+                pass
+            }
+        };
         let start = start.state();
-        let pass = TurnedPass::new(machine, start, loss.cell)?;
-        if !back((&mut *machine, room), loss, start.own_steps(), self.most_steps) {
-            return Ok(None);
-        }
         let loss_error = match level {
             CheckLevel::Unchecked => None,
             CheckLevel::Checked => match pass.judged(machine, start) {
@@ -174,7 +184,8 @@ fn there(
     most_steps: u64,
 ) -> Result<bool, OutOfMemory> {
     let budget = in_one_go(machine, most_steps);
-    let ended = loss.there.as_ref().map(|route| route.run_from(start, machine, room, budget)).transpose()?;
+    let route = loss.routes.as_ref().and_then(TurningRoutes::there);
+    let ended = route.map(|route| route.run_from(start, machine, room, budget)).transpose()?;
     match ended {
         Some(RouteEnd::Arrived) => return Ok(true),
         Some(RouteEnd::Failed) => return Ok(false),
@@ -205,7 +216,8 @@ fn back(
     let turn = machine.state().step;
     let ahead = |machine: &Machine| u64::try_from(machine.state().own_steps() - first).ok();
     let enough = |ahead: u64| ahead.max(RULE_STEPS).min(most_steps);
-    if let (Some(route), Some(ahead)) = (&loss.back, ahead(machine)) {
+    let route = loss.routes.as_ref().and_then(TurningRoutes::back);
+    if let (Some(route), Some(ahead)) = (route, ahead(machine)) {
         // Code pauses where fewer steps are left than it may make in one go.
         let budget = enough(ahead.saturating_add(route.first_steps()).saturating_add(SLACK));
         match route.run(machine, room, in_one_go(machine, budget)) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reviver_compile::route::{Route, RoutePlan};
+use reviver_compile::turning::TurningRoutes;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 use reviver_vm::differentiate::{Origin, Subject, Variable, early_turn};
@@ -30,9 +30,8 @@ pub(super) struct CompiledLoss {
     /// Where the way there ends, and what makes a run stop there; none at the end of the program.
     pub turn: u32,
     pub stops: Option<Stops>,
-    /// The way to the turn, and the way back from there.
-    pub there: Option<Route>,
-    pub back: Option<Route>,
+    /// The way to the turn, and the way back from there, where native code is wanted.
+    pub routes: Option<TurningRoutes>,
 }
 
 impl LossCell {
@@ -52,18 +51,16 @@ impl LossCell {
         let variable = Variable { global: cells.global, element: cells.element, origin: Origin::Cell(cell) };
         let stops = early_turn(program, &[cell]);
         let turn = stops.as_ref().and_then(Stops::only).map_or(program.end(), |node| node.position);
-        let route = |plan| Route::new(program, backend?, plan);
-        let [there, back] = RoutePlan::gradient(program, turn, level).map(route);
+        let routes = backend.map(|backend| TurningRoutes::new(program, backend, (cell, turn), level));
         let executable = cells.executable;
-        Ok(LossCell {
-            shared: Arc::new(CompiledLoss { executable, variable, cell, turn, stops, there, back }),
-        })
+        Ok(LossCell { shared: Arc::new(CompiledLoss { executable, variable, cell, turn, stops, routes }) })
     }
 
     /// Whether native code leads to the turn and back, so that gradients interpret nothing, unless their way back has to be made
     /// again with a history.
     pub fn is_native(&self) -> bool {
-        self.shared.there.is_some() && self.shared.back.is_some()
+        let routes = self.shared.routes.as_ref();
+        routes.is_some_and(|routes| routes.there().is_some() && routes.back().is_some())
     }
 }
 

@@ -8,7 +8,7 @@ use reviver_vm::{Machine, Program, State};
 
 use crate::backend::{Backend, Code};
 use crate::form::{Demands, FormCall, FormExit, SsaForm};
-use crate::frames::{self, FormFrames, OpenFrames};
+use crate::frames::{self, CallsInPlace, FormFrames, OpenFrames};
 use crate::op::{Input, OpKind, Space};
 use crate::run::{CellMemory, CodeOutcome, Counts, Job};
 
@@ -34,7 +34,7 @@ pub(crate) struct Compiled {
     is_unchecked: bool,
     /// Whether it reads or changes adjoints.
     needs_adjoints: bool,
-    /// Whether it opens no calls, and asks for nothing: then a machine is moved by it as it is.
+    /// Whether it begins in main and calls no function: nobody tells it of open calls then.
     is_plain: bool,
     /// The most steps before it can pause.
     pub first_steps: u64,
@@ -100,7 +100,7 @@ impl Compiled {
             machine.state_mut().make_adjoints().ok()?;
         }
         let (steps, counts) = match self.is_plain {
-            true => self.run_plainly(machine, leg)?,
+            true => self.run_plainly(machine, leg, references)?,
             false => self.run_with_frames(machine, leg, references)?,
         };
         let (state, sign) = (machine.state_mut(), leg.travel.sign());
@@ -113,12 +113,19 @@ impl Compiled {
         Some(steps)
     }
 
-    fn run_plainly(&self, machine: &mut Machine, leg: Leg) -> Option<(u64, Counts)> {
+    fn run_plainly(
+        &self,
+        machine: &mut Machine,
+        leg: Leg,
+        references: &mut Vec<i64>,
+    ) -> Option<(u64, Counts)> {
+        let fits = frames::levels(machine.program(), machine.state(), self.demands, 0).is_some();
         let (state, watcher) = machine.state_and_watcher(leg);
-        let cells = cells(state, &mut []);
+        let room = CallsInPlace::new(self.demands, state, references).ok().filter(|_| fits)?;
+        let cells = cells(state, references);
         let outcome = self.code.run(Job { inputs: &[], cells, left: leg.budget, watcher });
         let CodeOutcome::Exit { exit, steps, counts } = outcome else { return None };
-        state.position = self.exits.get(exit as usize)?.position;
+        room.leave(state, self.exits.get(exit as usize)?, references);
         Some((steps, counts))
     }
 
@@ -151,10 +158,7 @@ impl Compiled {
 }
 
 fn is_plain(form: &SsaForm) -> bool {
-    form.demands == Demands::default()
-        && form.calls.is_empty()
-        && form.inputs().next().is_none()
-        && form.exits.iter().all(|exit| exit.calls.is_empty())
+    form.demands.record == 0 && form.calls.is_empty() && form.inputs().next().is_none()
 }
 
 /// Whether a form reads or changes adjoints: then each real has one while its code is run.

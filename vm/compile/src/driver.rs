@@ -21,6 +21,7 @@ use crate::compiled::Compiled;
 use crate::error::Outside;
 use crate::form::{FrameZeros, Observed, SsaBlock, SsaEnd, StopPlace, StopPlaces, Version};
 use crate::frames;
+use crate::known::KnownCells;
 use crate::passes::{FormPass, PASSES, improved};
 
 /// Runs one program by compiled code, of which each version is made when it is first needed.
@@ -137,10 +138,10 @@ impl<B: Backend> Driver<B> {
         let gradient = state.mode();
         let zeros = if begins { frames::zeros(program, state) } else { FrameZeros::default() };
         let (position, level, stops) = (state.position, self.level, stops.clone());
-        let observed = Observed::Anywhere;
-        let version = Version { position, way, gradient, level, is_watched, stops, zeros, observed };
-        let known = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
-        let found = match known {
+        let (known, observed) = (KnownCells::default(), Observed::Anywhere);
+        let version = Version { position, way, gradient, level, is_watched, stops, zeros, known, observed };
+        let code = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
+        let found = match code {
             Some(found) => found,
             None if self.has_given_up.load(Ordering::Relaxed) => None,
             None => self.made(version),

@@ -14,6 +14,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_vm::CheckLevel;
 
+use crate::known::KnownCells;
 use crate::op::{Input, OpKind, SsaOp, SsaValue};
 use crate::range::IntRange;
 
@@ -33,6 +34,8 @@ pub struct Version {
     pub stops: StopPlaces,
     /// What is known of cells where it begins: code that begins where a program does is made for that.
     pub zeros: FrameZeros,
+    /// What else is known of cells there.
+    pub known: KnownCells,
     pub observed: Observed,
 }
 

@@ -371,6 +371,49 @@ fn open(state: &mut State, calls: &[OpenedCall], passed: &[i64], next: &mut [u32
     }
 }
 
+/// Room in a state that stands in main for the calls that a form puts in place there, where it calls no function.
+#[derive(Debug)]
+pub(crate) struct CallsInPlace {
+    /// The first cells behind those of main.
+    next: [u32; 2],
+}
+
+impl CallsInPlace {
+    /// Makes room, which the program's limits have ([`levels`]).
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn new(
+        demands: Demands,
+        state: &mut State,
+        words: &mut Vec<i64>,
+    ) -> Result<CallsInPlace, TryReserveError> {
+        let next = [state.ints.len(), state.reals.len()];
+        if demands.depth > 0 {
+            let wanted = (FIRST_RECORD + demands.references) as usize;
+            more(words, wanted.saturating_sub(words.len()))?;
+            let [ints, reals] = next;
+            let (ints, reals) = (ints + demands.frame_ints as usize, reals + demands.frame_reals as usize);
+            let sizes = OpenSizes { calls: demands.depth as usize, ints, reals };
+            extend(state, sizes, words.len())?;
+        }
+        Ok(CallsInPlace { next: next.map(|cells| cells as u32) })
+    }
+
+    /// Goes where an exit leads to: the calls that are open there become the state's, and the other cells that were added go.
+    pub fn leave(self, state: &mut State, exit: &FormExit, words: &[i64]) {
+        let CallsInPlace { mut next } = self;
+        open(state, &exit.calls, words.get(FIRST_RECORD as usize..).unwrap_or_default(), &mut next);
+        let [ints, reals] = next.map(|cells| cells as usize);
+        state.ints.truncate(ints);
+        state.reals.truncate(reals);
+        if let Some(adjoints) = &mut state.adjoints {
+            adjoints.cells.truncate(reals);
+        }
+        state.position = exit.position;
+    }
+}
+
 /// Adds cells behind those of a state, and makes room for calls, until there are so many.
 fn extend(state: &mut State, sizes: OpenSizes, words: usize) -> Result<(), TryReserveError> {
     // What an exit opens takes no further memory.

@@ -8,11 +8,13 @@
 //! | [`form`], [`op`] | blocks of operations, and the table of what is known of each |
 //! | [`build()`] | from the flow to a form |
 //! | [`passes`] | what makes a form better |
+//! | [`known`], [`left`] | what cells hold where a form begins that goes on where another has arrived |
 //! | [`range`] | integers between two numbers |
 //! | [`check`], [`order`] | whether a form is well made; orders of its blocks |
 //! | [`backend`] | what an engine that compiles has to have |
 //! | [`driver`], [`run`] | a machine that is moved by compiled code, and what such code is asked and answers |
 //! | [`route`], [`start`] | all the way between two positions, for who can begin anew, and where that begins |
+//! | [`turning`] | the two ways of a gradient, as one |
 //! | [`evaluate`] | forms carried out as they stand |
 //!
 //! Cells that only steps which name them reach are values of a form; they are loaded where it begins, and stored where it
@@ -50,6 +52,8 @@ pub mod error;
 pub mod evaluate;
 pub mod form;
 mod frames;
+pub mod known;
+pub mod left;
 pub mod op;
 pub mod order;
 pub mod passes;
@@ -58,6 +62,7 @@ pub mod route;
 pub mod run;
 pub mod start;
 mod text;
+pub mod turning;
 
 pub use build::build;
 pub use error::Outside;

@@ -12,6 +12,8 @@ use crate::build::build;
 use crate::compiled::Compiled;
 use crate::form::{FrameZeros, Observed, SsaForm, StopPlace, Version};
 use crate::frames;
+use crate::known::KnownCells;
+use crate::left::left_by;
 use crate::passes::{PASSES, improved};
 use crate::start::RouteStart;
 
@@ -45,7 +47,7 @@ impl RoutePlan {
         [there, RoutePlan { from: turn, gradient: true, is_watched, ..back }]
     }
 
-    fn version(&self, program: &Program) -> Version {
+    fn version(&self, program: &Program, known: KnownCells) -> Version {
         let bound = RoutePlan::whole(program, self.travel, self.level).to;
         let way = if self.travel == Travel::Forward { Way::Along } else { Way::Against };
         Version {
@@ -56,6 +58,7 @@ impl RoutePlan {
             is_watched: self.is_watched,
             stops: (self.to != bound).then_some(StopPlace { position: self.to, way }).into_iter().collect(),
             zeros: self.zeros(program),
+            known,
             observed: self.observed(),
         }
     }
@@ -70,7 +73,7 @@ impl RoutePlan {
 
     /// What is known of cells where it begins: a run from an end has used nothing yet, and a gradient's adjoints
     /// are 0 but for the loss's.
-    fn zeros(&self, program: &Program) -> FrameZeros {
+    pub(crate) fn zeros(&self, program: &Program) -> FrameZeros {
         let are_few = frames::are_few(program);
         FrameZeros {
             cells: are_few && !self.gradient,
@@ -85,6 +88,10 @@ impl RoutePlan {
 pub struct Route {
     program: Program,
     plan: RoutePlan,
+    /// What it takes for granted of cells, besides what the plan says.
+    known: KnownCells,
+    /// What cells hold where it has arrived.
+    left: KnownCells,
     compiled: Compiled,
 }
 
@@ -112,12 +119,29 @@ const MOST_STEPS: u64 = 1 << 62;
 impl Route {
     /// Compiles a route. None where no code leads there without somebody's help, or where none can be made.
     pub fn new(program: &Program, backend: &impl Backend, plan: RoutePlan) -> Option<Route> {
-        let form = build(program.module(), program.flow(), plan.version(program)).ok()?;
+        Route::knowing(KnownCells::default(), program, backend, plan)
+    }
+
+    /// The route of a machine of which more is known where it begins.
+    pub(crate) fn knowing(
+        known: KnownCells,
+        program: &Program,
+        backend: &impl Backend,
+        plan: RoutePlan,
+    ) -> Option<Route> {
+        let form = build(program.module(), program.flow(), plan.version(program, known.clone())).ok()?;
         if !arrives(&form, plan.to) {
             return None;
         }
-        let compiled = Compiled::of(improved(form, &PASSES), backend)?;
-        Some(Route { program: program.clone(), plan, compiled })
+        let form = improved(form, &PASSES);
+        let left = left_by(&form, plan.to);
+        let compiled = Compiled::of(form, backend)?;
+        Some(Route { program: program.clone(), plan, known, left, compiled })
+    }
+
+    /// What cells hold where it has arrived, as far as that is the same for every run.
+    pub(crate) fn left(&self) -> KnownCells {
+        self.left.clone()
     }
 
     /// The most steps that may be made before it looks how many are left.
@@ -153,8 +177,9 @@ impl Route {
         if self.plan.is_watched {
             machine.watch();
         }
-        let begins =
-            self.stands_at_its_place(start.state()) && start.zeros().include(self.plan.zeros(&self.program));
+        let begins = self.stands_at_its_place(start.state())
+            && start.zeros().include(self.plan.zeros(&self.program))
+            && self.known.hold_in(start.state());
         if !begins || budget < self.first_steps() {
             return Ok(RouteEnd::Underway);
         }
@@ -162,7 +187,7 @@ impl Route {
     }
 
     /// Moves a machine that stands where the route begins, and lacks nothing of what code takes for granted.
-    fn go(&self, machine: &mut Machine, room: &mut RouteRoom, budget: u64) -> RouteEnd {
+    pub(crate) fn go(&self, machine: &mut Machine, room: &mut RouteRoom, budget: u64) -> RouteEnd {
         // As an interpreter does before the first step.
         if self.program.names_adjoints() && machine.state_mut().make_adjoints().is_err() {
             return RouteEnd::Underway;
@@ -197,6 +222,7 @@ impl Route {
             && machine.reports().watch().is_some() == plan.is_watched
             && checkpoint::fits(machine.program(), state)
             && frames::are_known(&self.program, state, plan.zeros(&self.program))
+            && self.known.hold_in(state)
     }
 }
 

@@ -7,6 +7,8 @@ use reviver_compile::form::{
     Demands, FormExit, FrameZeros, LevelDemands, Observed, SsaEnd, SsaForm, StopPlace, StopPlaces, TOP_WORD,
     Version,
 };
+use reviver_compile::known::KnownCells;
+use reviver_compile::left::left_by;
 use reviver_compile::op::{OpKind, Space, SsaOp};
 use reviver_compile::passes::{PASSES, improved};
 use reviver_flow::graph::Way;
@@ -241,6 +243,7 @@ impl Ways {
             is_watched: false,
             stops: StopPlaces::default(),
             zeros,
+            known: KnownCells::default(),
             observed: Observed::Arrival,
         };
         let back = Version { position: end, way: Way::Against, ..plain.clone() };
@@ -259,7 +262,10 @@ impl Ways {
         let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
         let (position, way) = (begin, Way::Along);
         let observed = Observed::Arrival;
-        let there = Version { position, way, gradient: false, level, is_watched, stops, zeros, observed };
+        let known = KnownCells::default();
+        let there =
+            Version { position, way, gradient: false, level, is_watched, stops, zeros, known, observed };
+        let there = version(program, there, to)?;
         // Where it turns round, only the loss has an adjoint, which is none of main's variables.
         let are_zero = !program.names_adjoints();
         let zeros =
@@ -268,8 +274,10 @@ impl Ways {
         let stops = StopPlaces::default();
         // Nobody judges the way back of code that isn't checked.
         let observed = if level.is_checked() { observed } else { Observed::Adjoints };
-        let back = Version { position, way, gradient: true, level, is_watched, stops, zeros, observed };
-        Ok(Ways { there: version(program, there, to)?, back: version(program, back, begin)? })
+        let known = left_by(&there, to);
+        let back =
+            Version { position, way, gradient: true, level, is_watched, stops, zeros, known, observed };
+        Ok(Ways { there, back: version(program, back, begin)? })
     }
 }
 

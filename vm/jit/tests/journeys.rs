@@ -13,6 +13,7 @@ use reviver_compile::check::check;
 use reviver_compile::driver::Driver;
 use reviver_compile::evaluate::Evaluator;
 use reviver_compile::form::{FrameZeros, Observed, SsaBlock, SsaEnd, SsaForm, StopPlaces, Version};
+use reviver_compile::known::KnownCells;
 use reviver_compile::op::OpKind;
 use reviver_compile::order::{dominators, loop_depths};
 use reviver_compile::passes::{PASSES, improved};
@@ -1012,9 +1013,9 @@ fn whole_form(text: &str, way: Way, level: CheckLevel) -> (Program, SsaForm) {
     let program = Program::new(module, 0).unwrap();
     let position = if way == Way::Along { program.begin() } else { program.end() };
     let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
-    let (stops, observed) = (StopPlaces::default(), Observed::Anywhere);
+    let (stops, known, observed) = (StopPlaces::default(), KnownCells::default(), Observed::Anywhere);
     let version =
-        Version { position, way, gradient: false, level, is_watched: false, stops, zeros, observed };
+        Version { position, way, gradient: false, level, is_watched: false, stops, zeros, known, observed };
     let form = build(program.module(), program.flow(), version).unwrap();
     (program, form)
 }

@@ -15,6 +15,7 @@ use crate::error::Outside;
 use crate::form::{
     Definition, Demands, FixedCells, NumberKinds, REFERENCE_WORDS, SsaBlock, SsaEnd, SsaForm, Version,
 };
+use crate::known::KnownCells;
 use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
 
 /// A cell that only steps which name it reach.
@@ -49,10 +50,24 @@ impl ZeroCells {
 pub(super) struct Beginning {
     /// What holds 0.
     pub zeros: ZeroCells,
+    /// What else is known of cells.
+    pub known: KnownCells,
     /// Where the records of open calls end.
     pub records: OpKind,
     /// Words of a record.
     pub record: u32,
+}
+
+impl Beginning {
+    /// The bits of a cell, if they are known.
+    fn bits(&self, held: CellVariable) -> Option<u64> {
+        let CellVariable { space, anchor: Anchor::Fixed(cell) } = held else { return None };
+        match space {
+            _ if self.zeros.have(held) => Some(0),
+            Space::Ints | Space::Reals => self.known.bits(space.class(), cell),
+            Space::Adjoints | Space::References => None,
+        }
+    }
 }
 
 /// What has a name while a form is written, and is a value wherever it is read.
@@ -558,10 +573,10 @@ impl Inner {
 
     fn loaded_cell(&mut self, block: u32, held: CellVariable) -> SsaValue {
         let CellVariable { space, anchor } = held;
-        if block == ENTRY && self.beginning.zeros.have(held) {
+        if let Some(bits) = self.beginning.bits(held).filter(|_| block == ENTRY) {
             return self.known(match space.class() {
-                Class::Int => OpKind::Int(0),
-                Class::Real => OpKind::Real(0),
+                Class::Int => OpKind::Int(bits as i64),
+                Class::Real => OpKind::Real(bits),
             });
         }
         let address = self.address(block, anchor);

@@ -107,7 +107,12 @@ fn beginning(flow: &Flow, version: &Version, activations: &Activations) -> Begin
         true => OpKind::Int(FIRST_RECORD.into()),
         false => OpKind::Input(Input::Records),
     };
-    Beginning { zeros: zero_cells(flow, version.zeros), records, record: record_words(activations) }
+    Beginning {
+        zeros: zero_cells(flow, version.zeros),
+        known: version.known.clone(),
+        records,
+        record: record_words(activations),
+    }
 }
 
 /// The cells of main's frame that hold 0.
