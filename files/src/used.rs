@@ -21,14 +21,7 @@ impl UsedFiles {
     /// # Errors
     /// A file that can't be read, or has more than its content may have.
     pub fn read(&self, path: &Path, content: Content) -> Result<Vec<u8>, ReadError> {
-        let file = File::open(path)?;
-        let facts = file.metadata()?;
-        if facts.is_dir() {
-            return Err(ReadError::Folder);
-        }
-        if facts.is_file() {
-            self.register.enter(Identity::there(path, &facts)?, Purpose::Input(path.to_owned()));
-        }
+        let (file, facts) = self.entered(path)?;
         bounded(file, length(&facts), content)
     }
 
@@ -37,6 +30,11 @@ impl UsedFiles {
     /// # Errors
     /// A file that can't be read.
     pub fn open(&self, path: &Path) -> Result<OpenInput, ReadError> {
+        self.entered(path).map(|(file, _)| OpenInput(file))
+    }
+
+    /// Opens a file that isn't a folder, and enters it as an input.
+    fn entered(&self, path: &Path) -> Result<(File, Metadata), ReadError> {
         let file = File::open(path)?;
         let facts = file.metadata()?;
         if facts.is_dir() {
@@ -45,7 +43,7 @@ impl UsedFiles {
         if facts.is_file() {
             self.register.enter(Identity::there(path, &facts)?, Purpose::Input(path.to_owned()));
         }
-        Ok(OpenInput(file))
+        Ok((file, facts))
     }
 
     /// Standard input, to be read piece by piece. A file that it is redirected from is an input too.

@@ -7,7 +7,7 @@ use reviver::{CompileOptions, EngineChoice};
 use reviver_vm::notation::Notation;
 
 use super::Force;
-use super::start::{Constants, LevelOption, OtherNumbers, engines};
+use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 
 /// Run a program at very many inputs: one lane for each line of a file.
 ///
@@ -94,10 +94,6 @@ impl BatchArguments {
 
     /// How integers are written and read.
     pub fn notation(&self) -> Notation {
-        match (self.hex, self.unsigned) {
-            (true, _) => Notation::Hexadecimal,
-            (_, true) => Notation::Unsigned,
-            _ => Notation::Signed,
-        }
+        notation(self.hex, self.unsigned)
     }
 }

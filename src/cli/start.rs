@@ -84,11 +84,16 @@ impl Start {
 
     /// How integers are written and read.
     pub fn notation(&self) -> Notation {
-        match (self.hex, self.unsigned) {
-            (true, _) => Notation::Hexadecimal,
-            (_, true) => Notation::Unsigned,
-            _ => Notation::Signed,
-        }
+        notation(self.hex, self.unsigned)
+    }
+}
+
+/// What `--hex` and `--unsigned` ask for.
+pub fn notation(hex: bool, unsigned: bool) -> Notation {
+    match (hex, unsigned) {
+        (true, _) => Notation::Hexadecimal,
+        (_, true) => Notation::Unsigned,
+        _ => Notation::Signed,
     }
 }
 
