@@ -1,0 +1,2 @@
+//! Programs at very many inputs at once, on a device.
+mod shader;
