@@ -43,7 +43,7 @@
 
 mod api;
 
-pub use api::batch::choice::Device;
+pub use api::batch::choice::{Device, NoDevice};
 pub use api::batch::device::{LaneFailure, NotedLanes};
 pub use api::batch::lanes::{LaneInputs, LaneResults};
 pub use api::batch::prepared::SumOverLanes;

@@ -72,6 +72,7 @@ fn run(command: &Invocation) -> Fallible {
         Invocation::Hessian(options) => commands::hessian::run(options),
         Invocation::Taylor(options) => commands::taylor::run(options),
         Invocation::Batch(options) => commands::batch::run(options),
+        Invocation::Devices(options) => commands::devices::run(options),
         Invocation::Bench(options) => commands::bench::run(options),
         Invocation::Asm(options) => commands::asm::run(options),
         Invocation::Disasm(options) => commands::disasm::run(options),

@@ -62,10 +62,9 @@ pub struct LaneProgress {
 #[derive(Default)]
 struct LanesAhead {
     bar: Option<ProgressBar>,
-    /// How many lanes there were before the block that is under way, and how many it has.
-    before: u64,
-    block: u64,
-    /// How much of all lanes that block and those before it are.
+    /// How many lanes have been read.
+    read: u64,
+    /// How much of all lanes these are.
     share: Option<f64>,
 }
 
@@ -77,7 +76,8 @@ impl LaneProgress {
     /// So many lanes have been read, and with them so much of all of them.
     pub fn expect(&self, block: usize, share: Option<f64>) {
         let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
-        (ahead.before, ahead.block, ahead.share) = (self.done.load(Ordering::Relaxed), block as u64, share);
+        ahead.read += block as u64;
+        ahead.share = share;
     }
 
     /// So many more lanes are done. Whoever finds somebody drawing leaves it to the next one.
@@ -99,7 +99,7 @@ impl LaneProgress {
 impl LanesAhead {
     /// How long the others will take, as far as that can be told.
     fn left(&self, done: u64, elapsed: Duration) -> String {
-        let known = (self.before + self.block) as f64;
+        let known = self.read as f64;
         let Some(share) = self.share.filter(|share| *share > 0.0 && known > 0.0) else {
             return String::new();
         };

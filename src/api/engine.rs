@@ -92,6 +92,11 @@ fn native() -> Result<NativeBackend, NoEngine> {
     Err(NoEngine::Build)
 }
 
+/// Whether there is native code for this machine.
+pub(super) fn native_code() -> Result<(), NoEngine> {
+    native().map(|_| ())
+}
+
 /// What makes the code that is asked for; none where the interpreter makes the steps.
 pub(super) fn backend(options: CompileOptions) -> Result<Option<NativeBackend>, NoEngine> {
     match options.engine {

@@ -13,6 +13,7 @@ use reviver_vm::lookup::IndexError;
 use reviver_vm::room::OutOfMemory;
 use thiserror::Error;
 
+use super::batch::choice::NoDevice;
 use super::engine::NoEngine;
 use super::places::place;
 
@@ -126,6 +127,9 @@ pub enum Error {
         "a block of {lanes} lanes takes {inputs} columns of that length, and has room for the results in {results}"
     )]
     Columns { inputs: usize, results: usize, lanes: usize },
+    /// A device carries out no lanes.
+    #[error("{0}; `cpu` carries out the lanes of every program")]
+    Device(#[from] NoDevice),
     #[error("a thread that carried out lanes has ended before its time")]
     LostThread,
 

@@ -46,7 +46,8 @@ pub struct BatchArguments {
     /// Run each lane to its end and all the way back; one that isn't restored has failed
     #[arg(long)]
     pub check: bool,
-    /// Who carries out the lanes: `cpu`, or what is best here (`auto`)
+    /// Who carries out the lanes: the cores of the processor (`cpu`), a graphics processor (`gpu`, or a part of its name), or a
+    /// graphics processor where there is one that is no software, and the cores for what it can't do (`auto`)
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: String,
     /// How many cores of the processor take part; all of them if not given
@@ -84,6 +85,17 @@ pub struct BatchArguments {
     pub constants: Constants,
     #[command(flatten)]
     pub numbers: OtherNumbers,
+}
+
+/// List the devices that carry out lanes, and what each was found to do.
+///
+/// A device is asked by a shader of its own whether it computes as this machine does, to the last bit. What it gets wrong is done in another
+/// way, or the device isn't used for it.
+#[derive(Debug, Args)]
+pub struct DevicesOptions {
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
 }
 
 impl BatchArguments {

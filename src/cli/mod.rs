@@ -13,7 +13,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub use batch::BatchArguments;
+pub use batch::{BatchArguments, DevicesOptions};
 pub use bench::BenchOptions;
 pub use build::BuildOptions;
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
@@ -48,6 +48,7 @@ pub enum Invocation {
     Hessian(HessianOptions),
     Taylor(TaylorOptions),
     Batch(BatchArguments),
+    Devices(DevicesOptions),
     Bench(BenchOptions),
     Asm(AsmOptions),
     Disasm(DisasmOptions),
@@ -70,6 +71,7 @@ impl Invocation {
             Invocation::Hessian(options) => options.differentiated.start.json,
             Invocation::Taylor(options) => options.start.json,
             Invocation::Batch(options) => options.json,
+            Invocation::Devices(options) => options.json,
             Invocation::Bench(options) => options.json,
             Invocation::Check(options) => options.json,
             Invocation::Debug(_)

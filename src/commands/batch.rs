@@ -2,7 +2,8 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use reviver::batch::device::BlockOutcome;
 use reviver::batch::plan::{LanePlan, LaneTask};
@@ -90,12 +91,22 @@ fn check(options: &BatchArguments) -> Fallible {
         return Err(Failure::usage(format_args!("`{option}` is about derivatives"))
             .help("`--grad LOSS` or `--jacobian OUT` asks for some"));
     }
-    match options.device.as_str() {
-        "auto" | "cpu" => Ok(()),
-        other => Err(Failure::usage(format_args!(
-            "there is no device `{other}` here: lanes are carried out by the processor"
-        ))
-        .help("`--device cpu`, or `auto`, takes all of its cores; `--threads` fewer")),
+    if options.threads.is_some() && !matches!(options.device.as_str(), "auto" | "cpu") {
+        return Err(Failure::usage("`--threads` is about the cores of the processor, and `--device` names another device")
+            .help("leave one of the two out"));
+    }
+    Ok(())
+}
+
+/// Who carries out the lanes.
+fn device(options: &BatchArguments) -> Fallible<Device> {
+    match (options.device.as_str(), options.threads) {
+        (_, Some(threads)) => Ok(Device::cpu_with(threads.into())),
+        ("auto", None) => Ok(Device::auto()),
+        (name, None) => Device::named(name).map_err(|error| {
+            Failure::usage(format_args!("--device {name}: {error}"))
+                .help("`reviver devices` lists those that there are; `--device cpu` takes the cores of the processor")
+        }),
     }
 }
 
@@ -199,8 +210,7 @@ fn prepared(
     input: &dyn LaneReader,
     shared: Vec<(String, Vec<u64>)>,
 ) -> Fallible<PreparedBatch> {
-    let device = options.threads.map_or_else(Device::default, |threads| Device::cpu_with(threads.into()));
-    let batch = Batch::new(executable, device).with(BatchOptions {
+    let batch = Batch::new(executable, device(options)?).with(BatchOptions {
         most_steps: options.max_steps.unwrap_or(u64::MAX),
         keeps_going: options.keep_going,
         allows_doubt: !options.strict,
@@ -215,6 +225,10 @@ fn prepared(
 
 /// Why a file's columns are none that the lanes of the program can be given.
 fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failure {
+    if let Error::Device(error) = error {
+        return Failure::usage(format_args!("--device {}: {error}", options.device))
+            .help("`--device cpu` carries out the lanes of every program");
+    }
     let file = read::shown(&options.lanes);
     let failure = Failure::usage(format_args!("{file}: {error}"));
     match error {
@@ -275,7 +289,23 @@ fn output(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWri
     })
 }
 
-/// Reads, carries out and writes block after block.
+/// Lanes that were read together.
+struct ReadBlock {
+    lanes: usize,
+    columns: Vec<Vec<u64>>,
+    /// The lines of the file that they stand on, where there are lines.
+    lines: Vec<u64>,
+}
+
+/// Lanes that were carried out.
+struct FinishedBlock {
+    first: u64,
+    lanes: usize,
+    results: Vec<Vec<u64>>,
+    outcome: BlockOutcome,
+}
+
+/// Reads, carries out and writes block after block: while one is carried out, the one before is written, and the next one read.
 fn lanes(
     options: &BatchArguments,
     prepared: &PreparedBatch,
@@ -283,56 +313,98 @@ fn lanes(
     output: &mut dyn LaneWriter,
     page: &mut BatchPage,
 ) -> Fallible {
-    let (plan, program) = (prepared.plan(), prepared.plan().executable.program());
+    let plan = prepared.plan();
     let mut running = prepared.begin();
     let progress = LaneProgress::new();
-    loop {
-        let started = Instant::now();
-        let mut columns = vec![Vec::new(); plan.inputs.len()];
-        let count = input.read(program, &plan.inputs, BLOCK, &mut columns)?;
-        page.watch.read += started.elapsed();
-        if count == 0 {
-            break;
+    let mut before = None;
+    let mut next = read_block(plan, input, &progress, page)?;
+    while let Some(block) = next {
+        let (ran, (written, read)) = thread::scope(|scope| {
+            let (running, progress, own) = (&mut running, &progress, &block);
+            let ran = scope.spawn(move || carried_out(plan, running, own, progress));
+            let meanwhile = (
+                before.take().map_or(Ok(()), |done| write_block(plan, output, done, page)),
+                read_block(plan, input, progress, page),
+            );
+            (ran.join().unwrap_or(Err(Error::LostThread)), meanwhile)
+        });
+        written?;
+        let (done, time) = ran.map_err(|error| ended_by(options, page, &block, running.lanes(), error))?;
+        page.watch.run += time;
+        match read {
+            Ok(read) => (before, next) = (Some(done), read),
+            // What is wrong further down takes nothing from the lanes before it.
+            Err(failure) => return all([write_block(plan, output, done, page), Err(failure)]),
         }
-        progress.expect(count, input.share_read());
-        let mut results = vec![vec![0; count]; plan.results.len()];
-        let outcome =
-            block(options, &mut running, (&columns, count), &mut results, (input, &progress), page)?;
-        let started = Instant::now();
-        let results: Vec<&[u64]> = results.iter().map(Vec::as_slice).collect();
-        let first = running.lanes() - count as u64;
-        let block = DoneBlock { first, lanes: count, columns: &results, failures: &outcome.failures };
-        output.write(program, &block)?;
-        page.watch.written(started);
-        page.add(outcome);
     }
+    before.map_or(Ok(()), |done| write_block(plan, output, done, page))?;
     page.lanes = running.lanes();
     page.sums = running.sums().map_err(|error| Failure::new(Exit::Check, error))?;
     Ok(())
 }
 
-/// Carries out the lanes of a block.
-fn block(
-    options: &BatchArguments,
-    running: &mut RunningBatch<'_>,
-    (columns, count): (&[Vec<u64>], usize),
-    results: &mut [Vec<u64>],
-    (input, progress): (&dyn LaneReader, &LaneProgress),
+/// The lanes that follow; none at the end of the file.
+fn read_block(
+    plan: &LanePlan,
+    input: &mut dyn LaneReader,
+    progress: &LaneProgress,
     page: &mut BatchPage,
-) -> Fallible<BlockOutcome> {
+) -> Fallible<Option<ReadBlock>> {
     let started = Instant::now();
-    let (first, inputs) = (running.lanes(), columns.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    let mut results: Vec<&mut [u64]> = results.iter_mut().map(Vec::as_mut_slice).collect();
-    let outcome = running.block(&inputs, count, &mut results, &|lanes| progress.advance(lanes));
-    page.watch.run += started.elapsed();
-    outcome.map_err(|error| match error {
+    let mut columns = vec![Vec::new(); plan.inputs.len()];
+    let lanes = input.read(plan.executable.program(), &plan.inputs, BLOCK, &mut columns)?;
+    page.watch.read += started.elapsed();
+    progress.expect(lanes, input.share_read());
+    Ok((lanes > 0).then(|| ReadBlock { lanes, columns, lines: input.take_lines() }))
+}
+
+/// Carries out the lanes of a block, and tells how long that took.
+fn carried_out(
+    plan: &LanePlan,
+    running: &mut RunningBatch<'_>,
+    block: &ReadBlock,
+    progress: &LaneProgress,
+) -> Result<(FinishedBlock, Duration), Error> {
+    let (started, first) = (Instant::now(), running.lanes());
+    let inputs: Vec<&[u64]> = block.columns.iter().map(Vec::as_slice).collect();
+    let mut results = vec![vec![0; block.lanes]; plan.results.len()];
+    let mut there: Vec<&mut [u64]> = results.iter_mut().map(Vec::as_mut_slice).collect();
+    let outcome = running.block(&inputs, block.lanes, &mut there, &|lanes| progress.advance(lanes))?;
+    Ok((FinishedBlock { first, lanes: block.lanes, results, outcome }, started.elapsed()))
+}
+
+fn write_block(
+    plan: &LanePlan,
+    output: &mut dyn LaneWriter,
+    done: FinishedBlock,
+    page: &mut BatchPage,
+) -> Fallible {
+    let started = Instant::now();
+    let columns: Vec<&[u64]> = done.results.iter().map(Vec::as_slice).collect();
+    let failures = &done.outcome.failures;
+    let block = DoneBlock { first: done.first, lanes: done.lanes, columns: &columns, failures };
+    output.write(plan.executable.program(), &block)?;
+    page.watch.written(started);
+    page.add(done.outcome);
+    Ok(())
+}
+
+/// What has ended a batch in a block; `first` is the number of its first lane.
+fn ended_by(
+    options: &BatchArguments,
+    page: &BatchPage,
+    block: &ReadBlock,
+    first: u64,
+    error: Error,
+) -> Failure {
+    match error {
         Error::Lane { lane, error } => {
             let row = usize::try_from(lane - first).unwrap_or(usize::MAX);
-            page.lane_failed(options, lane, input.line(row), &error)
+            page.lane_failed(options, lane, block.lines.get(row).copied(), &error)
         }
         Error::Interrupted => {
             subject::interrupted(&format_args!("stopped after {}", counted(first as usize, "lane")))
         }
         error => lacking(error),
-    })
+    }
 }

@@ -7,6 +7,7 @@ pub mod build;
 pub mod check;
 pub mod completions;
 pub mod debug;
+pub mod devices;
 pub mod disasm;
 pub mod expand;
 pub mod fmt;

@@ -293,10 +293,6 @@ impl LaneReader for ArrayInput {
         Ok(count)
     }
 
-    fn line(&self, _: usize) -> Option<u64> {
-        None
-    }
-
     fn share_read(&self) -> Option<f64> {
         Some(if self.lanes == 0 { 1.0 } else { self.read as f64 / self.lanes as f64 })
     }

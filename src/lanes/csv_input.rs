@@ -182,8 +182,8 @@ impl LaneReader for CsvInput {
         Ok(self.lines.len())
     }
 
-    fn line(&self, row: usize) -> Option<u64> {
-        self.lines.get(row).copied()
+    fn take_lines(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.lines)
     }
 
     fn share_read(&self) -> Option<f64> {

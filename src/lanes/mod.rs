@@ -40,8 +40,10 @@ pub trait LaneReader {
         columns: &mut [Vec<u64>],
     ) -> Fallible<usize>;
 
-    /// The line of the file that a lane of the last block stands on, where there are lines.
-    fn line(&self, row: usize) -> Option<u64>;
+    /// The lines of the file that the lanes of the last block stand on, where there are lines. They are given away.
+    fn take_lines(&mut self) -> Vec<u64> {
+        Vec::new()
+    }
 
     /// How much of the file has been read, between 0 and 1; nothing where nobody knows how long it is.
     fn share_read(&self) -> Option<f64>;

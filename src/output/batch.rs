@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use reviver::batch::device::BlockOutcome;
 use reviver::batch::prepared::PreparedBatch;
-use reviver::{Error, LaneFailure, NotedLanes, Program, SumOverLanes};
+use reviver::{Device, Error, LaneFailure, NotedLanes, Program, SumOverLanes};
 use reviver_vm::values::Value;
 use serde_json::{Map, Value as Json, json};
 
@@ -131,6 +131,10 @@ impl BatchPage {
                 let _ = writeln!(text, "{}; lane {lane}: {why}", words.replace("{}", &count));
             }
         }
+        if self.outcome.by_processor > 0 {
+            let count = counted(usize::try_from(self.outcome.by_processor).unwrap_or(usize::MAX), "lane");
+            let _ = writeln!(text, "note: {count} by the processor, because {} couldn't tell what becomes of them", self.device);
+        }
         text
     }
 
@@ -191,6 +195,9 @@ impl BatchPage {
             }
         }
         object.insert("device", self.device.clone());
+        if self.device != Device::cpu().name() {
+            object.insert("by_processor", self.outcome.by_processor);
+        }
         object.insert("all_native", self.all_native);
         if options.checking.unchecked {
             object.insert("level", options.checking.level().name());

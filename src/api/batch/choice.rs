@@ -2,23 +2,73 @@
 
 use std::sync::Arc;
 
+use thiserror::Error;
+
 use super::cpu::Cpu;
 use super::device::LaneDevice;
+#[cfg(feature = "gpu")]
+use super::gpu;
 
 /// A device of one's choice. A copy is another name for the same one.
 #[derive(Clone, Debug)]
 pub struct Device(pub(super) Arc<dyn LaneDevice>);
 
+/// Why there is no such device, or why it carries out no lanes.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum NoDevice {
+    #[error("this build of Reviver reaches no device but the processor: the feature `gpu` adds the others")]
+    Build,
+    #[cfg(feature = "gpu")]
+    #[error("{0}")]
+    Device(#[from] reviver_batch::BatchError),
+}
+
 impl Device {
     /// All cores of this machine.
     pub fn cpu() -> Device {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Device::cpu_with(cores)
+        Device(Arc::new(Cpu::all()))
     }
 
     /// So many threads of this machine; at least one.
     pub fn cpu_with(threads: usize) -> Device {
         Device(Arc::new(Cpu::new(threads)))
+    }
+
+    /// The graphics processor that is best for most batches; a driver that only stands in for one where there is no other.
+    ///
+    /// # Errors
+    /// There is none, it computes inexactly or lacks what programs need, or this build reaches none.
+    pub fn gpu() -> Result<Device, NoDevice> {
+        #[cfg(feature = "gpu")]
+        return gpu::best().map(|gpu| Device(Arc::new(gpu)));
+        #[cfg(not(feature = "gpu"))]
+        Err(NoDevice::Build)
+    }
+
+    /// The device of this name: `cpu`, `gpu`, or a part of the name of a graphics processor that only one has.
+    ///
+    /// # Errors
+    /// There is none, or several; and as [`Device::gpu`].
+    pub fn named(name: &str) -> Result<Device, NoDevice> {
+        match name {
+            "cpu" => Ok(Device::cpu()),
+            "gpu" => Device::gpu(),
+            #[cfg(feature = "gpu")]
+            name => gpu::named(name).map(|gpu| Device(Arc::new(gpu))),
+            #[cfg(not(feature = "gpu"))]
+            _ => Err(NoDevice::Build),
+        }
+    }
+
+    /// What is best for most batches: a graphics processor where there is a real one, and the cores of this machine for whatever that can't
+    /// carry out.
+    pub fn auto() -> Device {
+        #[cfg(feature = "gpu")]
+        if let Some(gpu) = gpu::real() {
+            return Device(Arc::new(gpu::Auto::new(gpu)));
+        }
+        Device::cpu()
     }
 
     /// What it is called.
@@ -28,7 +78,7 @@ impl Device {
 }
 
 impl Default for Device {
-    /// The one that is best for most batches here.
+    /// The cores of this machine, which carry out every program.
     fn default() -> Device {
         Device::cpu()
     }

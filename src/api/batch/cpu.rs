@@ -11,6 +11,9 @@ use super::plan::LanePlan;
 use crate::api::error::Error;
 use crate::api::workspace::Workspace;
 
+/// What they are called.
+const NAME: &str = "cpu";
+
 /// The cores of this machine.
 #[derive(Debug)]
 pub(super) struct Cpu {
@@ -21,21 +24,33 @@ impl Cpu {
     pub fn new(threads: usize) -> Cpu {
         Cpu { threads: threads.max(1) }
     }
+
+    /// All of them.
+    pub fn all() -> Cpu {
+        Cpu::new(thread::available_parallelism().map_or(1, usize::from))
+    }
 }
 
 impl LaneDevice for Cpu {
     fn name(&self) -> &str {
-        "cpu"
+        NAME
     }
 
     fn prepare(&self, plan: &Arc<LanePlan>) -> Result<Box<dyn PreparedLanes>, Error> {
+        Ok(Box::new(self.lanes(plan)?))
+    }
+}
+
+impl Cpu {
+    /// A plan that these cores are ready to carry out.
+    pub fn lanes(&self, plan: &Arc<LanePlan>) -> Result<CpuLanes, Error> {
         let idle = Mutex::new(vec![lane::workspace(plan)?]);
-        Ok(Box::new(CpuLanes { threads: self.threads, plan: Arc::clone(plan), idle }))
+        Ok(CpuLanes { threads: self.threads, plan: Arc::clone(plan), idle })
     }
 }
 
 #[derive(Debug)]
-struct CpuLanes {
+pub(super) struct CpuLanes {
     threads: usize,
     plan: Arc<LanePlan>,
     /// Workspaces that no thread is using.
@@ -66,6 +81,10 @@ struct Work<'w, 'r> {
 }
 
 impl PreparedLanes for CpuLanes {
+    fn device(&self) -> &str {
+        NAME
+    }
+
     fn carry_out(&self, block: LaneBlock<'_, '_>, progress: &LanesDone<'_>) -> Result<BlockOutcome, Error> {
         let LaneBlock { first, lanes, inputs, results } = block;
         let length = lanes.div_ceil(self.threads * PIECES).clamp(1, LONGEST_PIECE);

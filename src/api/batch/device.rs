@@ -20,6 +20,9 @@ pub trait LaneDevice: Debug + Send + Sync {
 
 /// A plan that a device is ready to carry out, from several threads at once.
 pub trait PreparedLanes: Debug + Send + Sync {
+    /// What the device is called that carries them out.
+    fn device(&self) -> &str;
+
     /// Carries out the lanes of a block, and fills its columns. A lane that fails is in the outcome, and its results are 0.
     ///
     /// # Errors
@@ -50,6 +53,8 @@ pub struct BlockOutcome {
     pub mended: NotedLanes,
     /// Lanes that have left something behind that should have been used up.
     pub leftovers: NotedLanes,
+    /// How many lanes the processor has carried out because the device couldn't tell what becomes of them.
+    pub by_processor: u64,
 }
 
 impl BlockOutcome {
@@ -59,6 +64,17 @@ impl BlockOutcome {
         self.doubtful.add(other.doubtful);
         self.mended.add(other.mended);
         self.leftovers.add(other.leftovers);
+        self.by_processor += other.by_processor;
+    }
+
+    /// The same of lanes whose numbers in the outcome are places in a list: the numbers that stand there.
+    #[cfg(feature = "gpu")]
+    pub(super) fn renumbered(mut self, numbers: impl Fn(u64) -> u64) -> BlockOutcome {
+        self.failures.iter_mut().for_each(|failure| failure.lane = numbers(failure.lane));
+        for noted in [&mut self.doubtful, &mut self.mended, &mut self.leftovers] {
+            noted.first.iter_mut().for_each(|(lane, _)| *lane = numbers(*lane));
+        }
+        self
     }
 }
 

@@ -1,5 +1,7 @@
 //! One lane in a workspace: it is given its numbers, goes its way, and its results are read. Knows no other lane.
 
+#[cfg(feature = "gpu")]
+use reviver_compile::start::RouteStart;
 use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
 
@@ -28,6 +30,15 @@ pub(super) fn workspace(plan: &LanePlan) -> Result<Workspace, Error> {
     let given = plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell));
     given.for_each(|cell| gifts.missing.retain(|&n| n != cell.global));
     Ok(call)
+}
+
+/// What a run in a direction begins with in a workspace.
+#[cfg(feature = "gpu")]
+pub(super) fn start(call: Workspace, travel: Travel) -> Option<RouteStart> {
+    match travel {
+        Travel::Forward => Some(call.inputs.start),
+        Travel::Backward => call.results.map(|results| results.start),
+    }
 }
 
 fn gifts(call: &mut Workspace, travel: Travel) -> Option<&mut Gifts> {

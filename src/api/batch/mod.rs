@@ -5,8 +5,13 @@
 pub mod choice;
 mod cpu;
 pub mod device;
+#[cfg(feature = "gpu")]
+mod gpu;
+#[cfg(feature = "gpu")]
+mod gpu_passes;
 mod lane;
 pub mod lanes;
+pub mod listing;
 pub mod plan;
 pub mod prepared;
 mod sum;

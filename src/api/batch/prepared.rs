@@ -13,13 +13,12 @@ use crate::api::error::Error;
 pub struct PreparedBatch {
     plan: Arc<LanePlan>,
     lanes: Box<dyn PreparedLanes>,
-    device: String,
 }
 
 impl PreparedBatch {
     pub(super) fn new(plan: Arc<LanePlan>, device: &Device) -> Result<PreparedBatch, Error> {
         let lanes = device.0.prepare(&plan)?;
-        Ok(PreparedBatch { plan, lanes, device: device.name().to_owned() })
+        Ok(PreparedBatch { plan, lanes })
     }
 
     /// What is asked of each lane.
@@ -29,7 +28,7 @@ impl PreparedBatch {
 
     /// What the device is called that carries lanes out.
     pub fn device(&self) -> &str {
-        &self.device
+        self.lanes.device()
     }
 
     /// Begins with lane 0.

@@ -1,0 +1,174 @@
+//! Lanes on a graphics processor, or whatever else wgpu reaches: each way that lanes go is one shader. What the device can't tell of a lane
+//! the cores of this machine find out, lane by lane. Knows no shader's text.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use reviver_batch::{Adapters, DeviceLanes, LaneStatus};
+
+use super::choice::NoDevice;
+use super::cpu::{Cpu, CpuLanes};
+use super::device::{BlockOutcome, LaneBlock, LaneDevice, LanesDone, PreparedLanes};
+use super::gpu_passes::{DevicePass, passes};
+use super::plan::LanePlan;
+use crate::api::error::Error;
+
+/// A graphics processor.
+#[derive(Debug)]
+pub(super) struct Gpu {
+    device: reviver_batch::Device,
+    name: String,
+}
+
+/// The best one for most batches.
+pub(super) fn best() -> Result<Gpu, NoDevice> {
+    let adapters = Adapters::list();
+    let name = adapters.auto().or_else(|| adapters.infos().next()).map(|info| info.name.clone());
+    opened(&adapters, &name.unwrap_or_default())
+}
+
+/// The one of a name.
+pub(super) fn named(name: &str) -> Result<Gpu, NoDevice> {
+    opened(&Adapters::list(), name)
+}
+
+/// One that is no software, if it can be opened.
+pub(super) fn real() -> Option<Gpu> {
+    let adapters = Adapters::list();
+    let name = adapters.auto()?.name.clone();
+    opened(&adapters, &name).ok()
+}
+
+fn opened(adapters: &Adapters, name: &str) -> Result<Gpu, NoDevice> {
+    let device = adapters.open(name)?;
+    let name = device.info().name.clone();
+    Ok(Gpu { device, name })
+}
+
+impl LaneDevice for Gpu {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn prepare(&self, plan: &Arc<LanePlan>) -> Result<Box<dyn PreparedLanes>, Error> {
+        let passes = passes(&self.device, plan)?;
+        let processor = Cpu::all().lanes(plan)?;
+        Ok(Box::new(GpuLanes { name: self.name.clone(), plan: Arc::clone(plan), passes, processor }))
+    }
+}
+
+/// A graphics processor for what it can carry out, and the cores of this machine for the rest.
+#[derive(Debug)]
+pub(super) struct Auto {
+    gpu: Gpu,
+    processor: Cpu,
+}
+
+impl Auto {
+    pub fn new(gpu: Gpu) -> Auto {
+        Auto { gpu, processor: Cpu::all() }
+    }
+}
+
+impl LaneDevice for Auto {
+    fn name(&self) -> &str {
+        "auto"
+    }
+
+    fn prepare(&self, plan: &Arc<LanePlan>) -> Result<Box<dyn PreparedLanes>, Error> {
+        match self.gpu.prepare(plan) {
+            Err(Error::Device(_)) => self.processor.prepare(plan),
+            prepared => prepared,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct GpuLanes {
+    name: String,
+    plan: Arc<LanePlan>,
+    passes: Vec<DevicePass>,
+    processor: CpuLanes,
+}
+
+impl PreparedLanes for GpuLanes {
+    fn device(&self) -> &str {
+        &self.name
+    }
+
+    fn carry_out(&self, block: LaneBlock<'_, '_>, progress: &LanesDone<'_>) -> Result<BlockOutcome, Error> {
+        let LaneBlock { first, lanes, inputs, results } = block;
+        let mut is_open = vec![false; lanes];
+        for pass in &self.passes {
+            self.go(pass, inputs, results, &mut is_open)?;
+        }
+        let open: Vec<usize> = (0..lanes).filter(|&row| is_open.get(row) == Some(&true)).collect();
+        progress((lanes - open.len()) as u64);
+        self.by_processor(first, &open, inputs, results, progress)
+    }
+}
+
+impl GpuLanes {
+    /// Sends all lanes of a block on one way; those that haven't arrived are open behind it.
+    fn go(
+        &self,
+        pass: &DevicePass,
+        inputs: &[&[u64]],
+        results: &mut [&mut [u64]],
+        is_open: &mut [bool],
+    ) -> Result<(), Error> {
+        let never = AtomicBool::new(false);
+        let stop = self.plan.options.interrupt.as_deref().unwrap_or(&never);
+        let run = |lanes: &DeviceLanes, given: &[&[u64]], found: &mut [&mut [u64]]| {
+            lanes.run(given, found, is_open.len(), self.plan.options.most_steps, stop).map_err(failed)
+        };
+        let statuses = pass.run(inputs, results, is_open.len(), run)?;
+        for (is_open, status) in is_open.iter_mut().zip(statuses) {
+            *is_open |= status != LaneStatus::Arrived;
+        }
+        Ok(())
+    }
+
+    /// Carries out some lanes of a block on the cores of this machine.
+    fn by_processor(
+        &self,
+        first: u64,
+        rows: &[usize],
+        inputs: &[&[u64]],
+        results: &mut [&mut [u64]],
+        progress: &LanesDone<'_>,
+    ) -> Result<BlockOutcome, Error> {
+        if rows.is_empty() {
+            return Ok(BlockOutcome::default());
+        }
+        let picked = |column: &&[u64]| -> Vec<u64> {
+            rows.iter().map(|&row| column.get(row).copied().unwrap_or_default()).collect()
+        };
+        let own: Vec<Vec<u64>> = inputs.iter().map(picked).collect();
+        let own: Vec<&[u64]> = own.iter().map(Vec::as_slice).collect();
+        let mut found = vec![vec![0; rows.len()]; results.len()];
+        let mut columns: Vec<&mut [u64]> = found.iter_mut().map(Vec::as_mut_slice).collect();
+        let block = LaneBlock { first: 0, lanes: rows.len(), inputs: &own, results: &mut columns };
+        let outcome = self.processor.carry_out(block, progress)?;
+        for (column, found) in results.iter_mut().zip(&found) {
+            for (&row, &bits) in rows.iter().zip(found) {
+                if let Some(there) = column.get_mut(row) {
+                    *there = bits;
+                }
+            }
+        }
+        let number = |place: u64| {
+            let row = usize::try_from(place).ok().and_then(|place| rows.get(place));
+            first + row.map_or(0, |&row| row as u64)
+        };
+        Ok(BlockOutcome { by_processor: rows.len() as u64, ..outcome.renumbered(number) })
+    }
+}
+
+/// What keeps lanes from being carried out, as somebody is told who has asked for that.
+fn failed(error: reviver_batch::BatchError) -> Error {
+    match error {
+        reviver_batch::BatchError::Interrupted => Error::Interrupted,
+        error => Error::Device(error.into()),
+    }
+}

@@ -1,0 +1,136 @@
+//! What a plan asks of a device: a shader for each way that lanes go, and where the numbers of each come from and go to. Knows no device's
+//! inside.
+
+use reviver_batch::{Device, DeviceLanes, LaneCell as ShaderCell, LaneStatus, LaneWay, LanesRequest, LanesRun};
+use reviver_compile::op::Space;
+use reviver_isa::instruction::Class;
+use reviver_vm::Travel;
+
+use super::choice::NoDevice;
+use super::lane;
+use super::plan::{LaneCell, LanePlan, LaneTask, ResultSource};
+use crate::api::error::Error;
+
+/// A way that all lanes go.
+#[derive(Debug)]
+pub(super) enum DevicePass {
+    /// From what lanes are given to some of their results: for each number that the shader comes to, the column that it belongs to.
+    To { lanes: DeviceLanes, columns: Vec<usize> },
+    /// From the results to where lanes have begun, which must be as it was: beside columns those cells that all lanes share.
+    Again { lanes: DeviceLanes, shared: Vec<u64> },
+}
+
+/// All ways of a plan, in their order.
+pub(super) fn passes(device: &Device, plan: &LanePlan) -> Result<Vec<DevicePass>, Error> {
+    let results = || plan.results.iter().enumerate();
+    let cells: Vec<(usize, ShaderCell)> = results()
+        .filter_map(|(n, column)| match column.source {
+            ResultSource::Cell(address) => Some((n, of_class(column.class, address))),
+            ResultSource::Value(_) | ResultSource::Adjoint { .. } => None,
+        })
+        .collect();
+    let way = LaneWay::Whole(plan.task.travel());
+    match &plan.task {
+        LaneTask::Run | LaneTask::Back => Ok(vec![to(device, plan, way, cells)?]),
+        LaneTask::RoundTrip | LaneTask::RoundTripBack => {
+            let asked = cells.iter().map(|&(_, cell)| cell).collect();
+            Ok(vec![to(device, plan, way, cells)?, again(device, plan, asked)?])
+        }
+        LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => {
+            plan.losses.iter().enumerate().map(|(n, loss)| slopes(device, plan, n, loss.shared.cell)).collect()
+        }
+    }
+}
+
+/// The way back to where lanes have begun.
+fn again(device: &Device, plan: &LanePlan, given: Vec<ShaderCell>) -> Result<DevicePass, Error> {
+    let travel = plan.task.travel().reversed();
+    let begun = plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell)).map(of_cell).collect();
+    let mut call = plan.executable.workspace()?;
+    if travel == Travel::Backward {
+        call.prepare_results()?;
+    }
+    let start = lane::start(call, travel).ok_or(Error::NoBeginning)?;
+    let request = LanesRequest { way: LaneWay::Whole(travel), level: plan.executable.level(), given, asked: begun };
+    let lanes = DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(NoDevice::from)?;
+    Ok(DevicePass::Again { lanes, shared: plan.shared.iter().map(|(_, bits)| *bits).collect() })
+}
+
+/// There and back for a loss: its derivatives, and then its value.
+fn slopes(device: &Device, plan: &LanePlan, loss: usize, cell: usize) -> Result<DevicePass, Error> {
+    let results = || plan.results.iter().enumerate();
+    let mut asked: Vec<(usize, ShaderCell)> = results()
+        .filter_map(|(n, column)| match column.source {
+            ResultSource::Adjoint { loss: of, cell } if of == loss => {
+                Some((n, ShaderCell { space: Space::Adjoints, address: cell }))
+            }
+            ResultSource::Adjoint { .. } | ResultSource::Value(_) | ResultSource::Cell(_) => None,
+        })
+        .collect();
+    let values = results().filter(|(_, column)| column.source == ResultSource::Value(loss));
+    asked.extend(values.map(|(n, _)| (n, ShaderCell { space: Space::Reals, address: cell })));
+    to(device, plan, LaneWay::Gradient { loss: cell }, asked)
+}
+
+fn to(
+    device: &Device,
+    plan: &LanePlan,
+    way: LaneWay,
+    asked: Vec<(usize, ShaderCell)>,
+) -> Result<DevicePass, Error> {
+    let start = lane::start(lane::workspace(plan)?, plan.task.travel()).ok_or(Error::NoBeginning)?;
+    let (columns, asked) = asked.into_iter().unzip();
+    let given = plan.inputs.iter().map(of_cell).collect();
+    let request = LanesRequest { way, level: plan.executable.level(), given, asked };
+    let lanes = DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(NoDevice::from)?;
+    Ok(DevicePass::To { lanes, columns })
+}
+
+fn of_cell(cell: &LaneCell) -> ShaderCell {
+    of_class(cell.class, cell.cell)
+}
+
+fn of_class(class: Class, address: usize) -> ShaderCell {
+    let space = match class {
+        Class::Int => Space::Ints,
+        Class::Real => Space::Reals,
+    };
+    ShaderCell { space, address }
+}
+
+impl DevicePass {
+    /// Sends lanes on this way: what they have come to is in the results, and what has become of each is given back.
+    pub fn run(
+        &self,
+        inputs: &[&[u64]],
+        results: &mut [&mut [u64]],
+        lanes: usize,
+        run: impl Fn(&DeviceLanes, &[&[u64]], &mut [&mut [u64]]) -> Result<LanesRun, Error>,
+    ) -> Result<Vec<LaneStatus>, Error> {
+        match self {
+            DevicePass::To { lanes: shader, columns } => {
+                let mut there: Vec<Option<&mut [u64]>> =
+                    results.iter_mut().map(|column| Some(&mut **column)).collect();
+                let own = columns.iter().filter_map(|&n| there.get_mut(n)?.take());
+                let mut found: Vec<&mut [u64]> = own.collect();
+                Ok(run(shader, inputs, &mut found)?.statuses)
+            }
+            DevicePass::Again { lanes: shader, shared } => {
+                let given: Vec<&[u64]> = results.iter().map(|column| &**column).collect();
+                let mut begun = vec![vec![0; lanes]; inputs.len() + shared.len()];
+                let mut found: Vec<&mut [u64]> = begun.iter_mut().map(Vec::as_mut_slice).collect();
+                let mut statuses = run(shader, &given, &mut found)?.statuses;
+                let (own, common) = begun.split_at(inputs.len());
+                for (row, status) in statuses.iter_mut().enumerate() {
+                    let at = |column: &[u64]| column.get(row).copied();
+                    let is_own = own.iter().zip(inputs).all(|(found, given)| at(found) == at(given));
+                    let is_common = common.iter().zip(shared).all(|(found, &bits)| at(found) == Some(bits));
+                    if !(is_own && is_common) {
+                        *status = LaneStatus::Failed;
+                    }
+                }
+                Ok(statuses)
+            }
+        }
+    }
+}
