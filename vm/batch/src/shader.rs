@@ -49,6 +49,14 @@ pub(crate) struct Parameters {
     pub unused: u32,
 }
 
+impl Parameters {
+    /// As the shader sees them.
+    pub fn in_words(self) -> [u32; 7] {
+        let Self { lanes, stride, rounds, is_first, most_steps_low, most_steps_high, unused } = self;
+        [lanes, stride, rounds, is_first, most_steps_low, most_steps_high, unused]
+    }
+}
+
 /// What a lane's status word may be.
 pub(crate) mod status {
     pub const BEGINS: u32 = 0;

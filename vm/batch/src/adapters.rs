@@ -1,0 +1,172 @@
+//! Which devices there are, which one is meant, and opening it. Knows no shader.
+
+use crate::device::Device;
+use crate::error::BatchError;
+use crate::probe::Probe;
+
+/// The devices of this machine that Vulkan reaches.
+#[derive(Debug)]
+pub struct Adapters {
+    all: Vec<(wgpu::Adapter, DeviceInfo)>,
+}
+
+/// What is known of a device before it is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceInfo {
+    /// As its driver calls it.
+    pub name: String,
+    /// The driver, with its version.
+    pub driver: String,
+    /// Whether it is the processor, made to look like a device.
+    pub is_software: bool,
+    /// Whether it has memory of its own.
+    pub is_discrete: bool,
+    /// Whether shaders have floats of 64 bits.
+    pub has_f64: bool,
+    /// Whether shaders have integers of 64 bits, without which none is carried out.
+    pub has_i64: bool,
+    /// Whether it takes SPIR-V as it is, without which nobody promises bits.
+    pub has_passthrough: bool,
+    /// Bytes of the largest piece of memory that a shader can be bound to.
+    pub most_bytes_of_binding: u64,
+    /// The most invocations that go through a shader together.
+    pub lanes_together: u32,
+}
+
+impl Adapters {
+    /// All that there are; none where Vulkan isn't installed. Takes as long as the drivers take to load.
+    #[must_use]
+    pub fn list() -> Self {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::VULKAN,
+            flags: wgpu::InstanceFlags::empty(),
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        });
+        let found = crate::ready::ready(instance.enumerate_adapters(wgpu::Backends::VULKAN));
+        let with_info = |adapter: wgpu::Adapter| {
+            let info = DeviceInfo::of(&adapter);
+            (adapter, info)
+        };
+        Self { all: found.into_iter().map(with_info).collect() }
+    }
+
+    /// What is known of each.
+    pub fn infos(&self) -> impl Iterator<Item = &DeviceInfo> {
+        self.all.iter().map(|(_, info)| info)
+    }
+
+    /// The device that is taken where none is asked for: never the processor, and one that can carry out lanes. Those with memory of
+    /// their own come first.
+    #[must_use]
+    pub fn auto(&self) -> Option<&DeviceInfo> {
+        let fits = |info: &&DeviceInfo| !info.is_software && info.has_i64 && info.has_passthrough;
+        // Of equals `max_by_key` takes the last, and the first is the driver's own choice.
+        self.infos().filter(fits).reduce(|best, other| if rank(other) > rank(best) { other } else { best })
+    }
+
+    /// The device of this name, or the only one whose name has this part, in capitals or not.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError::NoDevice`] where there is none, or several.
+    pub fn named(&self, asked: &str) -> Result<&DeviceInfo, BatchError> {
+        let exactly: Vec<&DeviceInfo> = self.infos().filter(|info| info.name == asked).collect();
+        let part = asked.to_lowercase();
+        let partly = self.infos().filter(|info| info.name.to_lowercase().contains(&part));
+        let found = if exactly.is_empty() { partly.collect() } else { exactly };
+        match found.as_slice() {
+            [info] => Ok(info),
+            _ => Err(self.no_device(asked)),
+        }
+    }
+
+    /// Opens a device, and asks it what it gets right (which takes about a second on a device that is the processor).
+    ///
+    /// # Errors
+    ///
+    /// See [`Adapters::open_with`].
+    pub fn open(&self, which: &DeviceInfo) -> Result<Device, BatchError> {
+        self.open_with(which, None)
+    }
+
+    /// Opens a device of which it is known what it gets right. What another device or driver got right isn't taken for it.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError::NoDevice`] where it isn't one of these, [`BatchError::Lacks`] where it can't carry out lanes,
+    /// [`BatchError::Inexact`] where its integers are wrong, and what its driver reports.
+    pub fn open_with(&self, which: &DeviceInfo, known: Option<Probe>) -> Result<Device, BatchError> {
+        let found = self.all.iter().find(|(_, info)| info == which);
+        let Some((adapter, info)) = found else { return Err(self.no_device(&which.name)) };
+        Device::open(adapter, info, known)
+    }
+
+    fn no_device(&self, asked: &str) -> BatchError {
+        let there_are = self.infos().map(|info| info.name.clone()).collect();
+        BatchError::NoDevice { asked: asked.to_owned(), there_are }
+    }
+}
+
+/// What is preferred, as far as can be known before it is opened.
+fn rank(info: &DeviceInfo) -> (bool, bool) {
+    (info.has_f64, info.is_discrete)
+}
+
+impl DeviceInfo {
+    fn of(adapter: &wgpu::Adapter) -> Self {
+        let (info, features, limits) = (adapter.get_info(), adapter.features(), adapter.limits());
+        Self {
+            driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+            name: info.name,
+            is_software: info.device_type == wgpu::DeviceType::Cpu,
+            is_discrete: info.device_type == wgpu::DeviceType::DiscreteGpu,
+            has_f64: features.contains(wgpu::Features::SHADER_F64),
+            has_i64: features.contains(wgpu::Features::SHADER_INT64),
+            has_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
+            most_bytes_of_binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
+            lanes_together: info.subgroup_max_size.max(1),
+        }
+    }
+
+    /// What every lane needs.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError::Lacks`].
+    pub(crate) fn carries_out_lanes(&self) -> Result<(), BatchError> {
+        let needed = [(self.has_i64, "SHADER_INT64"), (self.has_passthrough, "PASSTHROUGH_SHADERS")];
+        match needed.iter().find(|(has, _)| !has) {
+            None => Ok(()),
+            Some((_, feature)) => Err(self.lacks(feature, "use another device, or the processor")),
+        }
+    }
+
+    pub(crate) fn lacks(&self, feature: &str, cure: &str) -> BatchError {
+        BatchError::Lacks { device: self.name.clone(), feature: feature.to_owned(), cure: cure.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_nothing_has_are_told_with_what_there_is() {
+        let all = Adapters::list();
+        let Err(BatchError::NoDevice { asked, there_are }) = all.named("no such device") else {
+            panic!("there is no such device")
+        };
+        assert_eq!((asked.as_str(), there_are.len()), ("no such device", all.infos().count()));
+    }
+
+    #[test]
+    fn parts_of_names_find_what_only_they_mean() {
+        let all = Adapters::list();
+        for info in all.infos() {
+            let is_alone = |name: &str| all.infos().filter(|info| info.name == name).count() == 1;
+            assert_eq!(all.named(&info.name).is_ok(), is_alone(&info.name), "{}", info.name);
+        }
+        assert!(all.auto().is_none_or(|info| !info.is_software));
+    }
+}

@@ -1,0 +1,276 @@
+//! A device that was opened: what it is, whether it is still there, and waiting for it. Knows no lane and no shader's text.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use wgpu::{ErrorFilter, PollError, PollType};
+
+use crate::adapters::DeviceInfo;
+use crate::error::BatchError;
+use crate::probe::Probe;
+use crate::ready::ready;
+
+/// A device that carries out lanes. Copies mean the same one; it is given back with the last of them.
+#[derive(Clone, Debug)]
+pub struct Device {
+    opened: Arc<Opened>,
+    probe: Arc<Probe>,
+}
+
+/// Numbers that a program is about, whose bits must be the processor's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// Integers, and fixed point made of them.
+    Integers,
+    /// Floats of 64 bits.
+    F64,
+    /// Floats of 32 bits.
+    F32,
+}
+
+#[derive(Debug)]
+struct Opened {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    info: DeviceInfo,
+    health: Arc<Health>,
+}
+
+/// What the device reported unasked. wgpu tells it to callbacks, from any thread.
+#[derive(Debug, Default)]
+struct Health {
+    lost: AtomicBool,
+    error: Mutex<Option<BatchError>>,
+}
+
+/// How long to wait at once before looking whether the device is still there.
+const A_WHILE: Duration = Duration::from_millis(200);
+/// How long a device may take for what is meant to take a tenth of a second. Drivers reset devices that hang sooner than that.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Device {
+    /// See [`crate::Adapters::open_with`].
+    pub(crate) fn open(
+        adapter: &wgpu::Adapter,
+        info: &DeviceInfo,
+        known: Option<Probe>,
+    ) -> Result<Self, BatchError> {
+        info.carries_out_lanes()?;
+        let opened = Arc::new(Opened::of(adapter, info)?);
+        let known = known.filter(|probe| probe.is_of(info));
+        let probe = match known {
+            Some(probe) => probe,
+            None => Probe::ask(&Self { opened: opened.clone(), probe: Arc::new(Probe::unasked(info)) })?,
+        };
+        let device = Self { opened, probe: Arc::new(probe) };
+        device.is_exact_for(Numbers::Integers)?;
+        Ok(device)
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn info(&self) -> &DeviceInfo {
+        &self.opened.info
+    }
+
+    /// What it gets right.
+    #[must_use]
+    pub fn probe(&self) -> &Probe {
+        &self.probe
+    }
+
+    /// What there is to tell of it, as questions and answers in the user's words.
+    #[must_use]
+    pub fn answers(&self) -> Vec<(String, String)> {
+        let info = self.info();
+        let mut all = vec![
+            ("name".to_owned(), info.name.clone()),
+            ("driver".to_owned(), info.driver.clone()),
+            ("kind".to_owned(), kind(info).to_owned()),
+            ("largest binding".to_owned(), format!("{} MiB", info.most_bytes_of_binding >> 20)),
+            ("lanes that go together".to_owned(), info.lanes_together.to_string()),
+        ];
+        all.extend(self.probe.answers());
+        all
+    }
+
+    /// Whether its results have the processor's bits.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError::Lacks`] where it doesn't have such numbers, [`BatchError::Inexact`] where it gets them wrong.
+    pub fn is_exact_for(&self, numbers: Numbers) -> Result<(), BatchError> {
+        let (is_exact, of) = match numbers {
+            Numbers::Integers => (self.probe.i64_is_exact, "i64"),
+            Numbers::F64 if !self.info().has_f64 => {
+                return Err(self
+                    .info()
+                    .lacks("SHADER_F64", "use fixed point, f32, another device, or the processor"));
+            }
+            Numbers::F64 => (self.probe.f64_is_exact, "f64"),
+            Numbers::F32 => (self.probe.f32_is_exact, "f32"),
+        };
+        if is_exact {
+            return Ok(());
+        }
+        Err(BatchError::Inexact { device: self.info().name.clone(), what: self.probe.wrong_of(of) })
+    }
+
+    /// Ends the device and gives its memory back, whatever is under way on it. Batches that are under way, and all that come later,
+    /// end with [`BatchError::Lost`]. For tests, and for whoever wants the memory while others still hold the device.
+    pub fn destroy(&self) {
+        self.opened.health.lose();
+        self.opened.device.destroy();
+    }
+
+    /// Whether it is gone.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.opened.health.is_lost()
+    }
+
+    pub(crate) fn wgpu(&self) -> &wgpu::Device {
+        &self.opened.device
+    }
+
+    pub(crate) fn queue(&self) -> &wgpu::Queue {
+        &self.opened.queue
+    }
+
+    /// Whether it is still there and has reported nothing. A device that is lost takes work without an error and does nothing, so
+    /// that this is asked before and behind each use.
+    pub(crate) fn is_well(&self) -> Result<(), BatchError> {
+        if self.is_lost() {
+            return Err(BatchError::Lost);
+        }
+        self.opened.health.error()
+    }
+
+    /// Carries out what may report errors, and returns the first of them. `lanes` is for how many room is asked.
+    pub(crate) fn watched<T>(&self, lanes: usize, work: impl FnOnce() -> T) -> Result<T, BatchError> {
+        self.is_well()?;
+        let filters = [ErrorFilter::Internal, ErrorFilter::Validation, ErrorFilter::OutOfMemory];
+        let scopes = filters.map(|filter| self.wgpu().push_error_scope(filter));
+        let done = work();
+        // Scopes are ended from the last to the first; each is ended, whatever the others tell.
+        let errors: Vec<wgpu::Error> =
+            scopes.into_iter().rev().filter_map(|scope| ready(scope.pop())).collect();
+        self.is_well()?;
+        match errors.into_iter().next() {
+            None => Ok(done),
+            Some(wgpu::Error::OutOfMemory { .. }) => Err(BatchError::Memory { lanes }),
+            Some(error) => Err(BatchError::Device(error.to_string())),
+        }
+    }
+
+    /// Waits until a buffer that was asked for behind `submission` is mapped, of which `mapped` tells.
+    pub(crate) fn wait(
+        &self,
+        submission: &wgpu::SubmissionIndex,
+        mapped: &Receiver<Result<(), wgpu::BufferAsyncError>>,
+    ) -> Result<(), BatchError> {
+        let begin = Instant::now();
+        loop {
+            self.is_well()?;
+            self.opened.poll(Some(submission))?;
+            // Another thread's poll may be the one that tells it, a little later than ours ends.
+            match mapped.recv_timeout(Duration::from_millis(1)) {
+                Ok(Ok(())) => return self.is_well(),
+                Ok(Err(error)) => {
+                    self.is_well()?;
+                    return Err(BatchError::Device(error.to_string()));
+                }
+                Err(_) if begin.elapsed() > PATIENCE => {
+                    self.opened.health.lose();
+                    return Err(BatchError::Device(format!("no answer within {} s", PATIENCE.as_secs())));
+                }
+                Err(_) => (),
+            }
+        }
+    }
+}
+
+fn kind(info: &DeviceInfo) -> &'static str {
+    match (info.is_software, info.is_discrete) {
+        (true, _) => "software on the processor",
+        (false, true) => "with memory of its own",
+        (false, false) => "shares the processor's memory",
+    }
+}
+
+impl Opened {
+    fn of(adapter: &wgpu::Adapter, info: &DeviceInfo) -> Result<Self, BatchError> {
+        let wanted =
+            wgpu::Features::SHADER_F64 | wgpu::Features::SHADER_INT64 | wgpu::Features::PASSTHROUGH_SHADERS;
+        let (device, queue) = ready(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("reviver"),
+            required_features: adapter.features() & wanted,
+            required_limits: adapter.limits(),
+            memory_hints: wgpu::MemoryHints::Performance,
+            ..Default::default()
+        }))
+        .map_err(|error| BatchError::Device(error.to_string()))?;
+        let health = Arc::new(Health::default());
+        let (of_errors, of_loss) = (health.clone(), health.clone());
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| of_errors.note(&error)));
+        device.set_device_lost_callback(move |_, _| of_loss.lose());
+        Ok(Self { device, queue, info: info.clone(), health })
+    }
+
+    /// Lets the device tell what is done, and waits a while for a submission, or for all of them.
+    fn poll(&self, submission: Option<&wgpu::SubmissionIndex>) -> Result<(), BatchError> {
+        let wait = PollType::Wait { submission_index: submission.cloned(), timeout: Some(A_WHILE) };
+        // wgpu panics where a driver says that its device is gone.
+        match catch_unwind(AssertUnwindSafe(|| self.device.poll(wait))) {
+            Ok(Ok(_) | Err(PollError::Timeout)) => Ok(()),
+            Ok(Err(_)) if self.health.is_lost() => Err(BatchError::Lost),
+            Ok(Err(error)) => Err(BatchError::Device(error.to_string())),
+            Err(_) => {
+                self.health.lose();
+                Err(BatchError::Lost)
+            }
+        }
+    }
+}
+
+impl Drop for Opened {
+    /// A device that is dropped while it works can block for ever. What doesn't end is leaked instead.
+    fn drop(&mut self) {
+        let begin = Instant::now();
+        let mut is_idle = false;
+        while !is_idle && begin.elapsed() < PATIENCE {
+            let wait = PollType::Wait { submission_index: None, timeout: Some(A_WHILE) };
+            match catch_unwind(AssertUnwindSafe(|| self.device.poll(wait))) {
+                Ok(Err(PollError::Timeout)) => (),
+                Ok(_) | Err(_) => is_idle = true,
+            }
+        }
+        if !is_idle {
+            std::mem::forget((self.device.clone(), self.queue.clone()));
+        }
+    }
+}
+
+impl Health {
+    fn lose(&self) {
+        self.lost.store(true, Ordering::Release);
+    }
+
+    fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    fn note(&self, error: &wgpu::Error) {
+        let mut noted = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.get_or_insert_with(|| BatchError::Device(error.to_string()));
+    }
+
+    /// The error that nobody asked for, once.
+    fn error(&self) -> Result<(), BatchError> {
+        let noted = self.error.lock().unwrap_or_else(PoisonError::into_inner).take();
+        noted.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,328 @@
+//! The memory that a shader is bound to, for one block of lanes at a time: filling it, having it worked on, reading what was
+//! found. Knows neither what comes next nor which lanes of a batch these are.
+
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Instant;
+
+use wgpu::{BufferUsages, MapMode};
+
+use super::pipeline::Pipeline;
+use super::room::{BEFORE_RESULTS, BEHIND_STATUSES, STATUS, Shape, WORD, groups};
+use crate::device::Device;
+use crate::error::BatchError;
+use crate::shader::{Parameters, WORKGROUP, status};
+
+/// Memory for a number of lanes, at one place in the life of a block at a time.
+#[derive(Debug)]
+pub(super) struct Buffers {
+    capacity: usize,
+    shape: Shape,
+    /// Those of the first dispatch of a block, and at [`OF_NEXT`] those of the others.
+    parameters: wgpu::Buffer,
+    /// From the processor; mapped whenever no block is under way.
+    send: wgpu::Buffer,
+    given: wgpu::Buffer,
+    found: wgpu::Buffer,
+    statuses: wgpu::Buffer,
+    steps: wgpu::Buffer,
+    /// To the processor: the count of lanes under way, then words, steps and statuses.
+    back: wgpu::Buffer,
+    of_first: wgpu::BindGroup,
+    of_next: wgpu::BindGroup,
+    sent: Option<Answer>,
+}
+
+/// A block of lanes: so many, and those of neighbouring words so far apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    pub lanes: usize,
+    pub most_steps: u64,
+}
+
+/// What a submission does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// Whether the block begins with it.
+    pub is_first: bool,
+    pub dispatches: u32,
+    pub rounds: u32,
+    /// Whether the results are copied back, and not the count of lanes under way only.
+    pub with_results: bool,
+}
+
+/// A submission that wasn't waited for.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub begun: Instant,
+    pub with_results: bool,
+    answer: Answer,
+}
+
+/// A buffer that is being mapped.
+#[derive(Debug)]
+struct Answer {
+    submission: wgpu::SubmissionIndex,
+    mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
+}
+
+/// Where the parameters of all dispatches but the first lie. No device asks for more alignment than this.
+const OF_NEXT: usize = 256;
+/// The filling of the statuses is that of cleared memory.
+const _: () = assert!(status::BEGINS == 0);
+
+impl Block {
+    /// From a word of a lane to the same lane's next word.
+    fn stride(self) -> usize {
+        self.lanes.next_multiple_of(WORKGROUP as usize)
+    }
+
+    fn parameters(self, asked: Asked, is_first: bool) -> [u32; 7] {
+        // Lanes are counted in u32: `Shape::most_lanes`.
+        let count = |lanes: usize| u32::try_from(lanes).unwrap_or(0);
+        let parameters = Parameters {
+            lanes: count(self.lanes),
+            stride: count(self.stride()),
+            rounds: asked.rounds,
+            is_first: u32::from(is_first),
+            most_steps_low: self.most_steps as u32,
+            most_steps_high: (self.most_steps >> 32) as u32,
+            unused: 0,
+        };
+        parameters.in_words()
+    }
+}
+
+impl Buffers {
+    /// # Errors
+    ///
+    /// [`BatchError::Memory`] where the device has no room for them, and what it reports besides.
+    pub fn new(device: &Device, pipeline: &Pipeline, shape: Shape, lanes: usize) -> Result<Self, BatchError> {
+        let capacity = lanes.next_multiple_of(WORKGROUP as usize);
+        device.watched(capacity, || {
+            let buffer = |label, bytes: usize, usage, mapped_at_creation| {
+                // No binding may be empty.
+                let size = bytes.max(WORD) as u64;
+                let descriptor =
+                    wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation };
+                device.wgpu().create_buffer(&descriptor)
+            };
+            let bound = |label, bytes| {
+                let copied = BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+                buffer(label, bytes, BufferUsages::STORAGE | copied, false)
+            };
+            let words = |words: usize| words * capacity * WORD;
+            let parameters = bound("parameters", 2 * OF_NEXT);
+            let (given, found) = (bound("given", words(shape.given)), bound("found", words(shape.found)));
+            let kept = bound("kept", words(shape.kept));
+            let statuses = bound("statuses", (capacity + BEHIND_STATUSES) * STATUS);
+            let steps = bound("steps", words(1));
+            let to_device = BufferUsages::MAP_WRITE | BufferUsages::COPY_SRC;
+            let send = buffer("send", words(shape.given), to_device, true);
+            let results = BEFORE_RESULTS + shape.bytes_of_results() * capacity;
+            let back = buffer("back", results, BufferUsages::MAP_READ | BufferUsages::COPY_DST, false);
+            let bound = [&given, &found, &kept, &statuses, &steps];
+            let of_first = pipeline.bind(device, (&parameters, 0), bound);
+            let of_next = pipeline.bind(device, (&parameters, OF_NEXT), bound);
+            let sent = None;
+            Self {
+                capacity,
+                shape,
+                parameters,
+                send,
+                given,
+                found,
+                statuses,
+                steps,
+                back,
+                of_first,
+                of_next,
+                sent,
+            }
+        })
+    }
+
+    /// The most lanes of a block.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Writes what the lanes of a block are given: of each column the lanes of `range`.
+    pub fn send(
+        &mut self,
+        device: &Device,
+        given: &[&[u64]],
+        range: &Range<usize>,
+    ) -> Result<(), BatchError> {
+        if given.is_empty() {
+            return Ok(());
+        }
+        if let Some(Answer { submission, mapped }) = self.sent.take() {
+            device.wait(&submission, &mapped)?;
+        }
+        let stride = Block { lanes: range.len(), most_steps: 0 }.stride();
+        let all = self.send.get_mapped_range_mut(0..(given.len() * stride * WORD) as u64);
+        let mut all = all.map_err(|error| BatchError::Device(error.to_string()))?;
+        for (number, column) in given.iter().enumerate() {
+            let column = column.get(range.clone()).ok_or_else(|| count(column.len(), range.end))?;
+            let begin = number * stride * WORD;
+            all.slice(begin..begin + column.len() * WORD).copy_from_slice(bytemuck::cast_slice(column));
+        }
+        drop(all);
+        self.send.unmap();
+        Ok(())
+    }
+
+    /// Has the device work on a block. The words were sent before.
+    pub fn submit(
+        &mut self,
+        device: &Device,
+        pipeline: &Pipeline,
+        block: Block,
+        asked: Asked,
+    ) -> Result<Pending, BatchError> {
+        let begun = Instant::now();
+        let (submission, mapped) = device.watched(block.lanes, || {
+            self.tell_parameters(device, block, asked);
+            let mut encoder =
+                device.wgpu().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            if asked.is_first {
+                self.begin(&mut encoder, block);
+            }
+            for number in 0..asked.dispatches {
+                let is_first = asked.is_first && number == 0;
+                let group = if is_first { &self.of_first } else { &self.of_next };
+                self.dispatch(device, pipeline, &mut encoder, group, block);
+            }
+            let bytes = self.copy_back(&mut encoder, block, asked.with_results);
+            let submission = device.queue().submit([encoder.finish()]);
+            (submission, map(&self.back, MapMode::Read, bytes))
+        })?;
+        if asked.is_first && self.shape.given > 0 {
+            let bytes = self.shape.given * block.stride() * WORD;
+            let mapped = map(&self.send, MapMode::Write, bytes);
+            self.sent = Some(Answer { submission: submission.clone(), mapped });
+        }
+        let answer = Answer { submission, mapped };
+        Ok(Pending { begun, with_results: asked.with_results, answer })
+    }
+
+    /// Waits for a submission: how many lanes are under way behind its last dispatch.
+    pub fn under_way(&self, device: &Device, pending: &Pending) -> Result<u32, BatchError> {
+        device.wait(&pending.answer.submission, &pending.answer.mapped)?;
+        let bytes = self.back_bytes(0..STATUS)?;
+        let count = bytemuck::pod_collect_to_vec::<u8, u32>(&bytes);
+        count.first().copied().ok_or_else(|| BatchError::Device("no count came back".to_owned()))
+    }
+
+    /// Reads what the lanes have come to behind a submission with results that was waited for: words, steps, statuses.
+    pub fn read(
+        &self,
+        block: Block,
+        found: &mut [&mut [u64]],
+        steps: &mut [u64],
+        statuses: &mut [u32],
+    ) -> Result<(), BatchError> {
+        let (lanes, stride) = (block.lanes, block.stride());
+        let mut at = BEFORE_RESULTS;
+        for column in found {
+            self.copy_words(at, bytemuck::cast_slice_mut(column))?;
+            at += stride * WORD;
+        }
+        self.copy_words(at, bytemuck::cast_slice_mut(steps))?;
+        at += stride * WORD;
+        debug_assert_eq!(statuses.len(), lanes);
+        self.copy_words(at, bytemuck::cast_slice_mut(statuses))
+    }
+
+    /// Ends reading.
+    pub fn done(&self) {
+        self.back.unmap();
+    }
+
+    fn copy_words(&self, at: usize, to: &mut [u8]) -> Result<(), BatchError> {
+        let bytes = self.back_bytes(at..at + to.len())?;
+        to.copy_from_slice(&bytes);
+        Ok(())
+    }
+
+    fn back_bytes(&self, range: Range<usize>) -> Result<wgpu::BufferView, BatchError> {
+        let range = range.start as u64..range.end as u64;
+        self.back.get_mapped_range(range).map_err(|error| BatchError::Device(error.to_string()))
+    }
+
+    fn tell_parameters(&self, device: &Device, block: Block, asked: Asked) {
+        let write = |at: usize, is_first| {
+            let words = block.parameters(asked, is_first);
+            device.queue().write_buffer(&self.parameters, at as u64, bytemuck::cast_slice(&words));
+        };
+        if asked.is_first {
+            write(0, true);
+        }
+        if asked.dispatches > u32::from(asked.is_first) {
+            write(OF_NEXT, false);
+        }
+    }
+
+    /// What is to be done in front of a block's first dispatch.
+    fn begin(&self, encoder: &mut wgpu::CommandEncoder, block: Block) {
+        let stride = block.stride();
+        if self.shape.given > 0 {
+            let bytes = (self.shape.given * stride * WORD) as u64;
+            encoder.copy_buffer_to_buffer(&self.send, 0, &self.given, 0, bytes);
+        }
+        encoder.clear_buffer(&self.statuses, 0, Some((stride * STATUS) as u64));
+        encoder.clear_buffer(&self.steps, 0, Some((stride * WORD) as u64));
+    }
+
+    fn dispatch(
+        &self,
+        device: &Device,
+        pipeline: &Pipeline,
+        encoder: &mut wgpu::CommandEncoder,
+        group: &wgpu::BindGroup,
+        block: Block,
+    ) {
+        let behind = (block.stride() * STATUS) as u64;
+        encoder.clear_buffer(&self.statuses, behind, Some((BEHIND_STATUSES * STATUS) as u64));
+        let (columns, rows) =
+            groups(block.lanes, device.wgpu().limits().max_compute_workgroups_per_dimension);
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(pipeline.compute());
+        pass.set_bind_group(0, group, &[]);
+        pass.dispatch_workgroups(columns, rows, 1);
+    }
+
+    /// Copies what the processor is to see; the bytes of that.
+    fn copy_back(&self, encoder: &mut wgpu::CommandEncoder, block: Block, with_results: bool) -> usize {
+        let stride = block.stride();
+        let mut copy = |from: &wgpu::Buffer, begin: usize, bytes: usize, to: usize| {
+            if bytes > 0 {
+                encoder.copy_buffer_to_buffer(from, begin as u64, &self.back, to as u64, bytes as u64);
+            }
+            to + bytes
+        };
+        copy(&self.statuses, stride * STATUS, STATUS, 0);
+        if !with_results {
+            return BEFORE_RESULTS;
+        }
+        let steps = copy(&self.found, 0, self.shape.found * stride * WORD, BEFORE_RESULTS);
+        let statuses = copy(&self.steps, 0, stride * WORD, steps);
+        copy(&self.statuses, 0, stride * STATUS, statuses)
+    }
+}
+
+/// Asks for the first bytes of a buffer, once the device doesn't need them.
+fn map(buffer: &wgpu::Buffer, mode: MapMode, bytes: usize) -> Receiver<Result<(), wgpu::BufferAsyncError>> {
+    let (tell, told) = sync_channel(1);
+    buffer.map_async(mode, 0..bytes as u64, move |result| {
+        // Whoever asked may have gone away since.
+        let _ = tell.try_send(result);
+    });
+    told
+}
+
+/// A column is shorter than the batch.
+pub(super) fn count(are: usize, should: usize) -> BatchError {
+    BatchError::Count { what: "lanes of a column".to_owned(), are, should }
+}

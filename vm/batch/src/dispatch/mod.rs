@@ -1,0 +1,340 @@
+//! Lanes carried out by a device: a shader with its memory, and batches in blocks that fit it. Knows no form and no program.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `room` | how many lanes fit |
+//! | `pipeline` | the shader as the device has it |
+//! | `buffers` | memory for one block of lanes |
+//! | `pace` | how much is asked for at once |
+
+mod buffers;
+mod pace;
+mod pipeline;
+mod room;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use buffers::{Asked, Block, Buffers, Pending};
+use pace::Pace;
+use pipeline::Pipeline;
+use room::Shape;
+
+use crate::device::Device;
+use crate::error::BatchError;
+use crate::shader::{LaneShader, WORKGROUP, status};
+use crate::spirv::{Spirv, Wide, names_wide_floats};
+
+/// How a lane ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneStatus {
+    /// At the end of its way, with its results.
+    Arrived,
+    /// A check failed, or the device can't tell: whoever has a processor finds out.
+    Failed,
+    /// The steps didn't last.
+    Over,
+}
+
+/// How the lanes of a batch ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LanesRun {
+    /// How each did.
+    pub statuses: Vec<LaneStatus>,
+    /// The steps that each made.
+    pub steps: Vec<u64>,
+}
+
+/// A shader on a device, which carries out batches from any thread, several at a time.
+#[derive(Debug)]
+pub(crate) struct DeviceShader {
+    device: Device,
+    pipeline: Pipeline,
+    shape: Shape,
+    most_lanes: usize,
+    /// Memory that no batch uses now.
+    idle: Mutex<Vec<Buffers>>,
+    pace: Mutex<Pace>,
+}
+
+/// Lanes of a block, where more would fit: while the device works on one, the next one is sent, and so they mustn't be too few.
+const LANES_OF_A_BLOCK: usize = 1 << 18;
+/// Blocks at the device at a time: one that it works on, and the next one.
+const BLOCKS_AT_A_TIME: usize = 2;
+/// Memory that is kept for later batches: that of two batches at a time.
+const MOST_IDLE: usize = 2 * BLOCKS_AT_A_TIME;
+/// Results of so few bytes are copied back with every submission.
+const FEW_BYTES: usize = 1 << 16;
+
+impl DeviceShader {
+    /// # Errors
+    ///
+    /// [`BatchError::Shader`] for a text that isn't one, [`BatchError::Lacks`] where the device doesn't have its numbers or ends loops too
+    /// early for it, [`BatchError::Memory`] where not even one group of lanes fits, and what the device reports.
+    pub fn new(device: &Device, shader: &LaneShader) -> Result<Self, BatchError> {
+        let info = device.info();
+        if !info.has_f64 && names_wide_floats(&shader.wgsl) {
+            return Err(info.lacks("SHADER_F64", "use fixed point, f32, another device, or the processor"));
+        }
+        let spirv = Spirv::of(&shader.wgsl, Wide { floats: info.has_f64, integers: info.has_i64 })?;
+        let Some(rounds) = device.probe().rounds_of_a_lane(spirv.uncounted_rounds()) else {
+            return Err(info.lacks("loops of enough rounds", "use another device, or the processor"));
+        };
+        let shape = Shape::of(shader);
+        let most_lanes = shape.most_lanes(&device.wgpu().limits());
+        if most_lanes == 0 {
+            return Err(BatchError::Memory { lanes: WORKGROUP as usize });
+        }
+        let pipeline = Pipeline::new(device, &spirv, &shader.constants)?;
+        let (idle, pace) = (Mutex::new(Vec::new()), Mutex::new(Pace::new(rounds)));
+        Ok(Self { device: device.clone(), pipeline, shape, most_lanes, idle, pace })
+    }
+
+    /// The most lanes that the device can have at once. Longer batches are carried out in blocks.
+    pub fn most_lanes(&self) -> usize {
+        self.most_lanes
+    }
+
+    /// Carries out a batch: `given` and `found` have a column for each word, of `lanes` words each. What was found of a lane that hasn't
+    /// arrived is undefined. `stop` is looked at about ten times a second.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError::Count`] for columns that don't fit, [`BatchError::Interrupted`], [`BatchError::Lost`],
+    /// [`BatchError::Memory`], and what the device reports. What was found is undefined then.
+    pub fn run(
+        &self,
+        given: &[&[u64]],
+        found: &mut [&mut [u64]],
+        lanes: usize,
+        most_steps: u64,
+        stop: &AtomicBool,
+    ) -> Result<LanesRun, BatchError> {
+        self.fits(given, found, lanes)?;
+        let mut batch = Batch {
+            shader: self,
+            given,
+            found,
+            most_steps,
+            stop,
+            pace: *lock(&self.pace),
+            free: Vec::new(),
+            heard: Instant::now(),
+            steps: vec![0; lanes],
+            statuses: vec![status::BEGINS; lanes],
+        };
+        if lanes > 0 {
+            batch.carry_out()?;
+        }
+        *lock(&self.pace) = batch.pace;
+        let (steps, statuses) = (batch.steps, batch.statuses);
+        let idle = &mut *lock(&self.idle);
+        idle.extend(batch.free.into_iter().take(MOST_IDLE.saturating_sub(idle.len())));
+        Ok(LanesRun { statuses: ended(&statuses)?, steps })
+    }
+
+    fn fits(&self, given: &[&[u64]], found: &[&mut [u64]], lanes: usize) -> Result<(), BatchError> {
+        let columns = |what: &str, are: usize, should: usize| {
+            let error = || BatchError::Count { what: format!("columns of what lanes {what}"), are, should };
+            if are == should { Ok(()) } else { Err(error()) }
+        };
+        columns("are given", given.len(), self.shape.given)?;
+        columns("find", found.len(), self.shape.found)?;
+        let mut lengths =
+            given.iter().map(|column| column.len()).chain(found.iter().map(|column| column.len()));
+        lengths.find(|length| *length != lanes).map_or(Ok(()), |length| Err(buffers::count(length, lanes)))
+    }
+
+    /// Memory for blocks of up to `wanted` lanes: what is idle, or new; fewer lanes where there isn't room for so many.
+    fn buffers(&self, wanted: usize) -> Result<Buffers, BatchError> {
+        if let Some(buffers) = self.idle_buffers(wanted) {
+            return Ok(buffers);
+        }
+        let mut lanes = wanted.next_power_of_two().min(self.most_lanes);
+        let mut found = self.new_buffers(lanes);
+        while matches!(found, Err(BatchError::Memory { .. })) && lanes > WORKGROUP as usize {
+            lanes /= 2;
+            found = self.new_buffers(lanes);
+        }
+        found
+    }
+
+    /// Idle memory for so many lanes. Where all of it is too small, it makes room for what is made instead.
+    fn idle_buffers(&self, wanted: usize) -> Option<Buffers> {
+        let idle = &mut *lock(&self.idle);
+        let fitting = idle.iter().position(|buffers| buffers.capacity() >= wanted);
+        if fitting.is_none() {
+            idle.clear();
+        }
+        fitting.map(|place| idle.swap_remove(place))
+    }
+
+    fn new_buffers(&self, lanes: usize) -> Result<Buffers, BatchError> {
+        Buffers::new(&self.device, &self.pipeline, self.shape, lanes)
+    }
+
+    #[cfg(test)]
+    fn limited_to(mut self, most_lanes: usize) -> Self {
+        self.most_lanes = most_lanes;
+        self
+    }
+}
+
+/// A batch that is being carried out.
+struct Batch<'a, 'b> {
+    shader: &'a DeviceShader,
+    given: &'a [&'a [u64]],
+    found: &'a mut [&'b mut [u64]],
+    most_steps: u64,
+    stop: &'a AtomicBool,
+    pace: Pace,
+    /// Memory in which no block is.
+    free: Vec<Buffers>,
+    /// When the device was last heard of.
+    heard: Instant,
+    steps: Vec<u64>,
+    statuses: Vec<u32>,
+}
+
+/// A block that is at the device.
+struct Flight {
+    buffers: Buffers,
+    range: Range<usize>,
+    block: Block,
+    pending: Pending,
+}
+
+impl Batch<'_, '_> {
+    /// All blocks, one behind the other: while the device works on one, the next one is sent and the last one's results are read.
+    fn carry_out(&mut self) -> Result<(), BatchError> {
+        let lanes = self.steps.len();
+        let of_a_block = self.prepare(lanes)?;
+        self.pace = self.pace.for_lanes(of_a_block.min(lanes));
+        let mut begin = 0;
+        let mut next = None;
+        while begin < lanes || next.is_some() {
+            let current = match next.take() {
+                Some(flight) => flight,
+                None => self.take_off(&mut begin, of_a_block)?,
+            };
+            if begin < lanes && !self.free.is_empty() {
+                next = Some(self.take_off(&mut begin, of_a_block)?);
+            }
+            let buffers = self.land(current)?;
+            self.free.push(buffers);
+        }
+        Ok(())
+    }
+
+    /// Gets memory, and says how many lanes are a block.
+    fn prepare(&mut self, lanes: usize) -> Result<usize, BatchError> {
+        let most = self.shader.most_lanes.min(LANES_OF_A_BLOCK);
+        let blocks = lanes.div_ceil(most);
+        let wanted = lanes.div_ceil(blocks).next_multiple_of(WORKGROUP as usize);
+        let first = self.shader.buffers(wanted)?;
+        let of_a_block = first.capacity().min(wanted);
+        self.free.push(first);
+        if of_a_block < lanes {
+            match self.shader.buffers(of_a_block) {
+                Ok(second) if second.capacity() >= of_a_block => self.free.push(second),
+                // Without a second one, nothing goes on at the same time.
+                Ok(_) | Err(BatchError::Memory { .. }) => (),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(of_a_block)
+    }
+
+    /// Sends the lanes from `begin` on, and has the device begin with them.
+    fn take_off(&mut self, begin: &mut usize, of_a_block: usize) -> Result<Flight, BatchError> {
+        self.is_wanted()?;
+        let range = *begin..(*begin + of_a_block).min(self.steps.len());
+        *begin = range.end;
+        let block = Block { lanes: range.len(), most_steps: self.most_steps };
+        let Some(mut buffers) = self.free.pop() else {
+            return Err(BatchError::Memory { lanes: range.len() });
+        };
+        let DeviceShader { device, pipeline, .. } = self.shader;
+        buffers.send(device, self.given, &range)?;
+        let Pace { rounds, ends_at_once, .. } = self.pace;
+        let with_results = ends_at_once || self.results_are_few(block);
+        let asked = Asked { is_first: true, dispatches: 1, rounds, with_results };
+        let pending = buffers.submit(device, pipeline, block, asked)?;
+        Ok(Flight { buffers, range, block, pending })
+    }
+
+    /// Has the device go on with a block until no lane is under way, and reads what they have come to.
+    fn land(&mut self, flight: Flight) -> Result<Buffers, BatchError> {
+        let Flight { mut buffers, range, block, mut pending } = flight;
+        let DeviceShader { device, pipeline, .. } = self.shader;
+        let mut submissions = 1;
+        loop {
+            let under_way = buffers.under_way(device, &pending)?;
+            let took = self.heard.max(pending.begun).elapsed();
+            self.heard = Instant::now();
+            if under_way == 0 && pending.with_results {
+                break;
+            }
+            buffers.done();
+            let mut asked =
+                Asked { is_first: false, dispatches: 0, rounds: self.pace.rounds, with_results: true };
+            if under_way > 0 {
+                self.is_wanted()?;
+                self.pace.learn(took);
+                asked.rounds = self.pace.rounds;
+                asked.dispatches = self.pace.dispatches;
+                asked.with_results = self.results_are_few(block);
+                submissions += 1;
+            }
+            pending = buffers.submit(device, pipeline, block, asked)?;
+        }
+        self.pace.ends_at_once = submissions == 1;
+        self.read(&buffers, &range, block)?;
+        Ok(buffers)
+    }
+
+    fn read(&mut self, buffers: &Buffers, range: &Range<usize>, block: Block) -> Result<(), BatchError> {
+        let shorter = || buffers::count(0, range.end);
+        let mut found = Vec::with_capacity(self.found.len());
+        for column in self.found.iter_mut() {
+            found.push(column.get_mut(range.clone()).ok_or_else(shorter)?);
+        }
+        let steps = self.steps.get_mut(range.clone()).ok_or_else(shorter)?;
+        let statuses = self.statuses.get_mut(range.clone()).ok_or_else(shorter)?;
+        let read = buffers.read(block, &mut found, steps, statuses);
+        buffers.done();
+        read.and_then(|()| self.shader.device.is_well())
+    }
+
+    fn results_are_few(&self, block: Block) -> bool {
+        block.lanes * self.shader.shape.bytes_of_results() <= FEW_BYTES
+    }
+
+    fn is_wanted(&self) -> Result<(), BatchError> {
+        if self.stop.load(Ordering::Relaxed) { Err(BatchError::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// How lanes ended, when none is under way.
+fn ended(statuses: &[u32]) -> Result<Vec<LaneStatus>, BatchError> {
+    let ended = |(lane, status): (usize, &u32)| match *status {
+        status::ARRIVED => Ok(LaneStatus::Arrived),
+        status::FAILED => Ok(LaneStatus::Failed),
+        status::OVER => Ok(LaneStatus::Over),
+        status::BEGINS | status::UNDERWAY => {
+            Err(BatchError::Device(format!("lane {lane} isn't counted, but under way still")))
+        }
+        status => Err(BatchError::Device(format!("lane {lane} has the status {status}, which isn't one"))),
+    };
+    statuses.iter().enumerate().map(ended).collect()
+}
+
+/// What is inside holds whatever happened to whoever had it last.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

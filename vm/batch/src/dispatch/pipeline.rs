@@ -1,0 +1,102 @@
+//! A shader as the device has it, and what it is bound to. Knows no lane.
+
+use wgpu::util::DeviceExt;
+
+use crate::device::Device;
+use crate::error::BatchError;
+use crate::passthrough::{ENTRY, shader_module};
+use crate::spirv::Spirv;
+
+/// A compiled shader with its constants.
+#[derive(Debug)]
+pub(super) struct Pipeline {
+    compute: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+    constants: wgpu::Buffer,
+}
+
+/// Bindings that shaders only read: parameters, constants, what lanes are given.
+const READ_ONLY: [u32; 3] = [0, 1, 2];
+/// All bindings.
+const BINDINGS: u32 = 7;
+
+impl Pipeline {
+    /// # Errors
+    ///
+    /// What the device reports. Some drivers compile only before the first dispatch.
+    pub fn new(device: &Device, spirv: &Spirv, constants: &[u64]) -> Result<Self, BatchError> {
+        device.watched(0, || {
+            let wgpu = device.wgpu();
+            let module = shader_module(wgpu, spirv);
+            let layout = wgpu.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some("lanes"),
+                entries: &std::array::from_fn::<_, { BINDINGS as usize }, _>(|number| entry(number as u32)),
+            });
+            let of_pipeline = wgpu.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("lanes"),
+                bind_group_layouts: &[Some(&layout)],
+                ..Default::default()
+            });
+            let compute = wgpu.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some("lanes"),
+                layout: Some(&of_pipeline),
+                module: &module,
+                entry_point: Some(ENTRY),
+                compilation_options: wgpu::PipelineCompilationOptions::default(),
+                cache: None,
+            });
+            let constants = wgpu.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+                label: Some("constants"),
+                contents: bytemuck::cast_slice(constants),
+                usage: wgpu::BufferUsages::STORAGE,
+            });
+            Self { compute, layout, constants }
+        })
+    }
+
+    pub fn compute(&self) -> &wgpu::ComputePipeline {
+        &self.compute
+    }
+
+    /// Binds it to its parameters (from a place in their buffer on), and to the five buffers from what is given to the steps.
+    pub fn bind(
+        &self,
+        device: &Device,
+        (parameters, at): (&wgpu::Buffer, usize),
+        others: [&wgpu::Buffer; 5],
+    ) -> wgpu::BindGroup {
+        let parameters = wgpu::BufferBinding {
+            buffer: parameters,
+            offset: at as u64,
+            size: wgpu::BufferSize::new(PARAMETERS_BYTES),
+        };
+        let first = [wgpu::BindingResource::Buffer(parameters), self.constants.as_entire_binding()];
+        let all = first.into_iter().chain(others.into_iter().map(wgpu::Buffer::as_entire_binding));
+        let entries: Vec<_> = (0..BINDINGS)
+            .zip(all)
+            .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
+            .collect();
+        device.wgpu().create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("lanes"),
+            layout: &self.layout,
+            entries: &entries,
+        })
+    }
+}
+
+/// Seven words.
+const PARAMETERS_BYTES: u64 = 28;
+
+fn entry(binding: u32) -> wgpu::BindGroupLayoutEntry {
+    let read_only = READ_ONLY.contains(&binding);
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    }
+}

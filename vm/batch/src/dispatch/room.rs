@@ -1,0 +1,93 @@
+//! How many lanes fit what a device can be bound to, and how their groups are laid out. Knows no device, only its limits.
+
+use crate::shader::{LaneShader, WORKGROUP};
+
+/// Words of 64 bits that each lane has of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub given: usize,
+    pub found: usize,
+    pub kept: usize,
+}
+
+/// Bytes of a word.
+pub(super) const WORD: usize = 8;
+/// Bytes of a lane's status, and of the count of lanes under way.
+pub(super) const STATUS: usize = 4;
+/// Words behind the statuses.
+pub(super) const BEHIND_STATUSES: usize = 3;
+/// Bytes in front of what is read back: the count of lanes under way, and nothing.
+pub(super) const BEFORE_RESULTS: usize = 16;
+
+impl Shape {
+    pub fn of(shader: &LaneShader) -> Self {
+        let [given, found, kept] = [shader.given, shader.found, shader.kept].map(|words| words as usize);
+        Self { given, found, kept }
+    }
+
+    /// Bytes that are read back for each lane: its words, its steps and its status.
+    pub fn bytes_of_results(&self) -> usize {
+        self.found * WORD + WORD + STATUS
+    }
+
+    /// The most lanes of one dispatch, a multiple of [`WORKGROUP`]: every piece of memory fits its binding and is counted in `u32`. 0 where not
+    /// even one group fits.
+    pub fn most_lanes(&self, limits: &wgpu::Limits) -> usize {
+        let of_buffer = usize::try_from(limits.max_buffer_size).unwrap_or(usize::MAX);
+        let of_binding = usize::try_from(limits.max_storage_buffer_binding_size).unwrap_or(usize::MAX);
+        let of_binding = of_binding.min(of_buffer);
+        let most_words = self.given.max(self.found).max(self.kept).max(1);
+        let per_dimension = limits.max_compute_workgroups_per_dimension as usize;
+        let group = WORKGROUP as usize;
+        let most = [
+            of_binding / (most_words * WORD),
+            (of_binding / STATUS).saturating_sub(BEHIND_STATUSES),
+            of_buffer.saturating_sub(BEFORE_RESULTS) / self.bytes_of_results(),
+            i32::MAX as usize / most_words,
+            per_dimension.saturating_mul(per_dimension).saturating_mul(group),
+        ];
+        most.into_iter().min().unwrap_or(0) / group * group
+    }
+}
+
+/// Groups in two dimensions, at least so many, of which the first has at most `per_dimension`.
+pub(super) fn groups(lanes: usize, per_dimension: u32) -> (u32, u32) {
+    let all = u32::try_from(lanes.div_ceil(WORKGROUP as usize)).unwrap_or(u32::MAX).max(1);
+    let rows = all.div_ceil(per_dimension.max(1));
+    (all.div_ceil(rows), rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits() -> wgpu::Limits {
+        wgpu::Limits {
+            max_buffer_size: 1 << 28,
+            max_storage_buffer_binding_size: 1 << 27,
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn every_binding_fits() {
+        for (given, found, kept) in [(0, 0, 0), (1, 1, 0), (3, 40, 1000), (70_000, 1, 1)] {
+            let shape = Shape { given, found, kept };
+            let lanes = shape.most_lanes(&limits());
+            assert!(lanes > 0 && lanes % 64 == 0);
+            assert!(lanes * given.max(found).max(kept).max(1) * WORD <= 1 << 27);
+            assert!((lanes + 3) * STATUS <= 1 << 27);
+            assert!(lanes * shape.bytes_of_results() + BEFORE_RESULTS <= 1 << 28);
+        }
+        assert_eq!(Shape { given: 1 << 24, found: 0, kept: 0 }.most_lanes(&limits()), 0);
+    }
+
+    #[test]
+    fn groups_cover_all_lanes_within_the_limits() {
+        for lanes in [1, 64, 65, 64 * 100, 64 * 100 + 1, 1_000_000] {
+            let (columns, rows) = groups(lanes, 100);
+            assert!(columns <= 100 && columns as usize * rows as usize * 64 >= lanes, "{lanes}");
+        }
+        assert_eq!(groups(1, 100), (1, 1));
+    }
+}

@@ -1,0 +1,77 @@
+//! How many rounds the loops of a shader may make that nobody counts: those of the functions that `main` calls. Knows no device.
+
+use std::collections::HashMap;
+
+use naga::{Block, Function, Handle, Module, Statement};
+
+/// Rounds that a loop of a helping function may make, each time that it is entered.
+const ROUNDS_OF_A_HELPER: u32 = 64;
+
+/// The most rounds that nobody counts between two counted rounds of `main`, where each of its loops and calls is reached at most
+/// once. A helper's loops have at most 64 rounds each; those of `main` are counted by itself, but for the last round of each, which ends
+/// it.
+pub(crate) fn uncounted_rounds(module: &Module) -> u32 {
+    let mut rounds = HashMap::new();
+    // A function stands behind those that it calls.
+    for (handle, function) in module.functions.iter() {
+        let of_this = of_block(&function.body, &rounds, ROUNDS_OF_A_HELPER);
+        rounds.insert(handle, of_this);
+    }
+    let entries = module.entry_points.iter();
+    entries.map(|entry| of_block(&entry.function.body, &rounds, 0)).max().unwrap_or(0)
+}
+
+/// The rounds of a block, where each loop makes `of_a_loop` uncounted ones, and one that ends it.
+fn of_block(block: &Block, functions: &HashMap<Handle<Function>, u32>, of_a_loop: u32) -> u32 {
+    let inner = |block: &Block| of_block(block, functions, of_a_loop);
+    block.iter().fold(0, |sum: u32, statement| {
+        let rounds = match statement {
+            Statement::Block(block) => inner(block),
+            Statement::If { accept, reject, .. } => inner(accept).saturating_add(inner(reject)),
+            Statement::Switch { cases, .. } => {
+                cases.iter().fold(0, |sum: u32, case| sum.saturating_add(inner(&case.body)))
+            }
+            Statement::Loop { body, continuing, .. } => {
+                let inside = inner(body).saturating_add(inner(continuing));
+                inside.saturating_add(1).saturating_mul(of_a_loop.saturating_add(1))
+            }
+            Statement::Call { function, .. } => functions.get(function).copied().unwrap_or(0),
+            _ => 0,
+        };
+        sum.saturating_add(rounds)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uncounted_rounds;
+
+    fn of(wgsl: &str) -> u32 {
+        uncounted_rounds(&naga::front::wgsl::parse_str(wgsl).unwrap())
+    }
+
+    const HELPERS: &str = "
+        fn twice(x: u32) -> u32 { return x + x; }
+        fn digits(x: u32) -> u32 { var n = 0u; loop { n += 1u; if (x >> n) == 0u { break; } } return n; }
+        fn both(x: u32) -> u32 { return digits(x) + digits(twice(x)); }
+        fn nested(x: u32) -> u32 { var n = x; loop { n -= both(x); if n < 9u { break; } } return n; }
+    ";
+
+    #[test]
+    fn calls_of_helpers_are_summed() {
+        let of_main =
+            |body: &str| of(&format!("{HELPERS} @compute @workgroup_size(1) fn main() {{ {body} }}"));
+        assert_eq!(of_main("_ = twice(3u);"), 0);
+        assert_eq!(of_main("_ = digits(3u);"), 65);
+        assert_eq!(of_main("if true { _ = both(3u); } else { _ = digits(3u); }"), 195);
+        assert_eq!(of_main("_ = nested(3u);"), 65 * 131);
+    }
+
+    #[test]
+    fn loops_of_main_count_themselves() {
+        let text = format!(
+            "{HELPERS} @compute @workgroup_size(1) fn main() {{ var n = 0u; loop {{ n += digits(n); if n > 9u {{ break; }} }} }}"
+        );
+        assert_eq!(of(&text), 66);
+    }
+}

@@ -1,0 +1,98 @@
+//! What a device is asked about its arithmetic: an expression, and what the processor makes of it. Knows no device.
+
+/// An expression over two numbers, and over `zero` and `one`, which no driver knows the values of.
+pub(super) struct Question<T> {
+    /// What it is about, in the user's words.
+    pub about: &'static str,
+    /// How a shader says it.
+    pub wgsl: &'static str,
+    /// What it comes to.
+    pub cpu: fn(T, T) -> T,
+}
+
+macro_rules! of_floats {
+    ($name:ident, $float:ty, $integer:ty) => {
+        pub(super) const $name: &[Question<$float>] = &[
+            Question { about: "sums", wgsl: "a + b", cpu: |a, b| a + b },
+            Question { about: "differences", wgsl: "a - b", cpu: |a, b| a - b },
+            Question { about: "products", wgsl: "a * b", cpu: |a, b| a * b },
+            Question { about: "quotients", wgsl: "a / b", cpu: |a, b| a / b },
+            Question { about: "square roots", wgsl: "sqrt(a)", cpu: |a, _| a.sqrt() },
+            Question { about: "negation", wgsl: "-a", cpu: |a, _| -a },
+            Question { about: "magnitudes", wgsl: "abs(a)", cpu: |a, _| a.abs() },
+            Question { about: "products that are added", wgsl: "a * b + a", cpu: |a, b| a * b + a },
+            Question {
+                about: "sums of which a part is taken away",
+                wgsl: "(a + b) - b",
+                cpu: |a, b| (a + b) - b,
+            },
+            Question {
+                about: "what sums lose",
+                wgsl: "(a - ((a + b) - ((a + b) - a))) + (b - ((a + b) - a))",
+                cpu: |a, b| (a - ((a + b) - ((a + b) - a))) + (b - ((a + b) - a)),
+            },
+            Question { about: "differences of one and the same", wgsl: "a - a", cpu: |a, _| a - a },
+            Question { about: "sums with zero", wgsl: "a + zero", cpu: |a, _| a + 0.0 },
+            Question { about: "products with zero", wgsl: "a * zero", cpu: |a, _| a * 0.0 },
+            Question { about: "quotients by zero", wgsl: "a / zero", cpu: |a, _| a / 0.0 },
+            Question {
+                about: "comparisons",
+                wgsl: "select(zero, one, a < b)",
+                cpu: |a, b| <$float>::from(u8::from(a < b)),
+            },
+            Question {
+                about: "numbers that equal themselves",
+                wgsl: "select(zero, one, a == a)",
+                cpu: |a, _| <$float>::from(u8::from(!a.is_nan())),
+            },
+            Question {
+                about: "whole numbers from floats",
+                wgsl: concat!(
+                    stringify!($float),
+                    "(",
+                    stringify!($integer),
+                    "(select(zero, a, abs(a) < one / one * 1000000.0)))"
+                ),
+                cpu: |a, _| if a.abs() < 1_000_000.0 { <$float>::trunc(a) + 0.0 } else { 0.0 },
+            },
+        ];
+    };
+}
+
+of_floats!(OF_F64, f64, i64);
+of_floats!(OF_F32, f32, i32);
+
+/// A divisor that has a quotient.
+fn divisor(a: i64, b: i64) -> i64 {
+    if b == 0 || (a == i64::MIN && b == -1) { 1 } else { b }
+}
+
+/// Here `c` is `b` where `a` can be divided by that, and else 1; `n` is a distance that can be shifted by.
+pub(super) const OF_I64: &[Question<i64>] = &[
+    Question { about: "sums", wgsl: "a + b", cpu: i64::wrapping_add },
+    Question { about: "differences", wgsl: "a - b", cpu: i64::wrapping_sub },
+    Question { about: "products", wgsl: "a * b", cpu: i64::wrapping_mul },
+    Question { about: "quotients", wgsl: "a / c", cpu: |a, b| a / divisor(a, b) },
+    Question { about: "remainders", wgsl: "a % c", cpu: |a, b| a % divisor(a, b) },
+    Question {
+        about: "quotients without signs",
+        wgsl: "bitcast<i64>(bitcast<u64>(a) / bitcast<u64>(c))",
+        cpu: |a, b| (a as u64 / divisor(a, b) as u64) as i64,
+    },
+    Question { about: "shifts to the left", wgsl: "a << n", cpu: |a, b| a << (b & 63) },
+    Question { about: "shifts to the right", wgsl: "a >> n", cpu: |a, b| a >> (b & 63) },
+    Question {
+        about: "shifts to the right without signs",
+        wgsl: "bitcast<i64>(bitcast<u64>(a) >> n)",
+        cpu: |a, b| (a as u64 >> (b & 63)) as i64,
+    },
+    Question { about: "common bits", wgsl: "a & b", cpu: |a, b| a & b },
+    Question { about: "joined bits", wgsl: "a | b", cpu: |a, b| a | b },
+    Question { about: "differing bits", wgsl: "a ^ b", cpu: |a, b| a ^ b },
+    Question { about: "comparisons", wgsl: "select(zero, one, a < b)", cpu: |a, b| i64::from(a < b) },
+    Question {
+        about: "comparisons without signs",
+        wgsl: "select(zero, one, bitcast<u64>(a) < bitcast<u64>(b))",
+        cpu: |a, b| i64::from((a as u64) < b as u64),
+    },
+];

@@ -1,0 +1,60 @@
+//! What is kept of answers, and what follows from them.
+
+use super::*;
+use crate::testing::device;
+
+fn probe() -> Probe {
+    Probe {
+        f64_is_exact: true,
+        f32_is_exact: false,
+        i64_is_exact: true,
+        rounds: 65_535,
+        lanes_together: 8,
+        of: "a device; its driver 1.2".to_owned(),
+        wrong: vec![("f32".to_owned(), "quotients (a / b: an example)".to_owned())],
+    }
+}
+
+#[test]
+fn texts_come_back() {
+    let text = probe().to_text();
+    assert_eq!(Probe::from_text(&text), Some(probe()));
+    for end in 0..text.len() {
+        // No part of it is taken for another probe, except where its last line is cut.
+        let part = Probe::from_text(&text[..end]);
+        assert!(part.is_none_or(|part| part.of == probe().of && end > text.find("rounds").unwrap()));
+    }
+    assert_eq!(Probe::from_text(&text.replace("probe 1", "probe 0")), None);
+    assert_eq!(Probe::from_text(&text.replace("exact 1", "exact x")), None);
+}
+
+#[test]
+fn rounds_are_shared_by_lanes_and_helpers() {
+    let probe = probe();
+    assert_eq!(probe.rounds_of_a_lane(0), Some(8191));
+    assert_eq!(probe.rounds_of_a_lane(65), Some(123));
+    assert_eq!(probe.rounds_of_a_lane(10_000), None);
+    let unlimited = Probe { rounds: Probe::MOST_ROUNDS, ..probe };
+    assert_eq!(unlimited.rounds_of_a_lane(10_000), Some(Probe::MOST_ROUNDS));
+}
+
+#[test]
+fn answers_say_what_is_wrong() {
+    let answers = probe().answers();
+    assert_eq!(answers[0], ("f64 is exact".to_owned(), "yes".to_owned()));
+    assert_eq!(answers[1].1, "no: f32: quotients (a / b: an example)");
+    assert!(answers[3].1.starts_with("65535, of 8 lanes"));
+}
+
+#[test]
+fn a_device_is_asked_once() {
+    let Some(device) = device() else { return };
+    let again = Probe::from_text(&device.probe().to_text()).unwrap();
+    assert_eq!(&again, device.probe());
+    assert!(again.is_of(device.info()));
+    for (question, answer) in device.answers() {
+        println!("{question}: {answer}");
+    }
+    assert!(again.i64_is_exact);
+    assert_eq!(again.f64_is_exact, device.info().has_f64);
+}

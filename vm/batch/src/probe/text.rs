@@ -1,0 +1,47 @@
+//! Shaders without branches, one expression for each word that is found: what questions are asked with. Knows no question.
+
+use crate::shader::{LaneShader, WORKGROUP};
+
+/// What every such shader begins with: its bindings, as [`LaneShader`] has them, and the lane that each invocation is.
+const BEGIN: &str = "
+struct Parameters {
+    lanes: u32, stride: u32, rounds: u32, is_first: u32, most_steps_low: u32, most_steps_high: u32, unused: u32,
+}
+@group(0) @binding(0) var<storage, read> parameters: Parameters;
+@group(0) @binding(1) var<storage, read> constants: array<u64>;
+@group(0) @binding(2) var<storage, read> given: array<u64>;
+@group(0) @binding(3) var<storage, read_write> found: array<u64>;
+@group(0) @binding(4) var<storage, read_write> kept: array<u64>;
+@group(0) @binding(5) var<storage, read_write> statuses: array<atomic<u32>>;
+@group(0) @binding(6) var<storage, read_write> steps: array<u64>;
+";
+
+/// A shader whose lanes make `lines` and store `words`, all `u64`. Of the words that it is given, the lines have `given[k * stride + lane]`.
+pub(crate) fn lane_shader(given: u32, lines: &str, words: &[String], constants: Vec<u64>) -> LaneShader {
+    let stores: String = words
+        .iter()
+        .enumerate()
+        .map(|(number, word)| format!("    found[{number}u * stride + lane] = {word};\n"))
+        .collect();
+    let found = u32::try_from(words.len()).unwrap_or(u32::MAX);
+    let body = format!("{lines}\n{stores}    atomicStore(&statuses[lane], 2u);\n");
+    LaneShader { wgsl: with_main(&body), constants, given, found, kept: 0 }
+}
+
+/// The text of a shader of which `body` is what a lane does that is under way: it has `lane` and `stride`.
+pub(crate) fn with_main(body: &str) -> String {
+    format!(
+        "{BEGIN}
+@compute @workgroup_size({WORKGROUP})
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {{
+    let lane = (group.y * groups.x + group.x) * {WORKGROUP}u + local;
+    let stride = parameters.stride;
+    if lane >= parameters.lanes || atomicLoad(&statuses[lane]) > 1u {{ return; }}
+{body}}}
+"
+    )
+}

@@ -1,0 +1,229 @@
+//! From the text of a shader to SPIR-V whose arithmetic no driver may rewrite. Knows no device beyond what numbers it has, and nothing
+//! of what a shader is for.
+//!
+//! Drivers simplify sums as if they were exact, unless each result is decorated with `NoContraction`. naga doesn't write that, so
+//! it is put in here.
+
+use std::collections::BTreeSet;
+
+use naga::back::spv;
+use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use naga::{Module, ScalarKind, TypeInner};
+
+use crate::error::BatchError;
+use crate::loops::uncounted_rounds;
+
+/// Which numbers of 64 bits a shader may be about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wide {
+    pub floats: bool,
+    pub integers: bool,
+}
+
+/// A shader that naga's validator found well-formed, written by naga, with its arithmetic decorated. Nothing else makes one.
+#[derive(Clone, Debug)]
+pub(crate) struct Spirv {
+    words: Vec<u32>,
+    uncounted_rounds: u32,
+}
+
+impl Spirv {
+    /// # Errors
+    ///
+    /// [`BatchError::Shader`] with naga's message and the line of the text that it is about.
+    pub fn of(wgsl: &str, wide: Wide) -> Result<Self, BatchError> {
+        let module = naga::front::wgsl::parse_str(wgsl)
+            .map_err(|error| BatchError::Shader(error.emit_to_string(wgsl)))?;
+        let mut capabilities = Capabilities::empty();
+        capabilities.set(Capabilities::FLOAT64, wide.floats);
+        capabilities.set(Capabilities::SHADER_INT64, wide.integers);
+        let info = Validator::new(ValidationFlags::all(), capabilities)
+            .validate(&module)
+            .map_err(|error| BatchError::Shader(error.emit_to_string(wgsl)))?;
+        let written = spv::write_vec(&module, &info, &options(), None)
+            .map_err(|error| BatchError::Shader(error.to_string()))?;
+        let Some(words) = decorated(&written) else {
+            return Err(BatchError::Shader("what was written isn't SPIR-V".to_owned()));
+        };
+        let uncounted_rounds = uncounted_rounds(&module);
+        Ok(Self { words, uncounted_rounds })
+    }
+
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// See [`uncounted_rounds`].
+    pub fn uncounted_rounds(&self) -> u32 {
+        self.uncounted_rounds
+    }
+}
+
+/// Whether a text names 64-bit floats, whether or not it would be valid with them. A text that can't be read names none.
+pub(crate) fn names_wide_floats(wgsl: &str) -> bool {
+    naga::front::wgsl::parse_str(wgsl).is_ok_and(|module| has_wide_floats(&module))
+}
+
+fn has_wide_floats(module: &Module) -> bool {
+    module.types.iter().any(|(_, kind)| {
+        matches!(kind.inner, TypeInner::Scalar(scalar) if scalar.kind == ScalarKind::Float && scalar.width == 8)
+    })
+}
+
+/// Indices are kept within what is bound, so that no shader reaches memory that isn't its own. Loops needn't be bounded: those of
+/// lanes end by themselves after the rounds that they are allowed.
+fn options() -> spv::Options<'static> {
+    spv::Options {
+        lang_version: (1, 0),
+        flags: spv::WriterFlags::empty(),
+        bounds_check_policies: BoundsCheckPolicies {
+            index: BoundsCheckPolicy::Restrict,
+            buffer: BoundsCheckPolicy::Restrict,
+            image_load: BoundsCheckPolicy::Restrict,
+            binding_array: BoundsCheckPolicy::Restrict,
+        },
+        force_loop_bounding: false,
+        ..spv::Options::default()
+    }
+}
+
+/// Words in front of the first instruction.
+const HEADER: usize = 5;
+const EXT_INST: u32 = 12;
+const DECORATE: u32 = 71;
+const NO_CONTRACTION: u32 = 42;
+/// `OpFNegate`, `OpFAdd`, `OpFSub`, `OpFMul`, `OpFDiv`, `OpFRem`, `OpFMod`.
+const ARITHMETIC: [u32; 7] = [127, 129, 131, 133, 136, 140, 141];
+/// `Sqrt`, `InverseSqrt` and `Fma` of the extended instructions, of which naga imports one set only.
+const EXTENDED_ARITHMETIC: [u32; 3] = [31, 32, 50];
+/// What comes before annotations: capabilities, extensions, imports, the memory model, entry points, their modes, and debugging.
+const BEFORE_ANNOTATIONS: [u32; 14] = [17, 10, 11, 14, 15, 16, 331, 2, 3, 4, 5, 6, 7, 330];
+
+/// One instruction and where it begins.
+struct Instruction<'a> {
+    at: usize,
+    code: u32,
+    operands: &'a [u32],
+}
+
+/// The instructions of a module; None where a length leads out of it.
+fn instructions(words: &[u32]) -> Option<Vec<Instruction<'_>>> {
+    let (mut at, mut found) = (HEADER, Vec::new());
+    while let Some(&first) = words.get(at) {
+        let length = usize::try_from(first >> 16).ok()?;
+        let operands = words.get(at + 1..at + length)?;
+        found.push(Instruction { at, code: first & 0xffff, operands });
+        at += length;
+    }
+    Some(found)
+}
+
+/// The result of an arithmetic instruction on floats. (Behind the type; an extended one names its set and its number then.)
+fn arithmetic_result(instruction: &Instruction<'_>) -> Option<u32> {
+    let is_arithmetic = match instruction.code {
+        EXT_INST => instruction.operands.get(3).is_some_and(|number| EXTENDED_ARITHMETIC.contains(number)),
+        code => ARITHMETIC.contains(&code),
+    };
+    if is_arithmetic { instruction.operands.get(1).copied() } else { None }
+}
+
+/// The same module, with each arithmetic result decorated in front of the other annotations.
+fn decorated(words: &[u32]) -> Option<Vec<u32>> {
+    let instructions = instructions(words)?;
+    let results: BTreeSet<u32> = instructions.iter().filter_map(arithmetic_result).collect();
+    let place = instructions
+        .iter()
+        .find(|instruction| !BEFORE_ANNOTATIONS.contains(&instruction.code))
+        .map_or(words.len(), |instruction| instruction.at);
+    let (before, after) = words.split_at_checked(place)?;
+    let mut all = Vec::with_capacity(words.len() + 3 * results.len());
+    all.extend_from_slice(before);
+    for result in results {
+        all.extend_from_slice(&[3 << 16 | DECORATE, result, NO_CONTRACTION]);
+    }
+    all.extend_from_slice(after);
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    const ALL: Wide = Wide { floats: true, integers: true };
+
+    const SUMS: &str = "
+        @group(0) @binding(0) var<storage, read_write> cells: array<f64>;
+        fn half(x: f64) -> f64 { return -x / cells[3]; }
+        @compute @workgroup_size(1) fn main() {
+            cells[0] = (cells[1] + cells[2]) - cells[2] * half(cells[4]) + sqrt(cells[5]) % cells[6];
+            cells[7] = f64(cells[8] < cells[9]);
+        }";
+
+    #[test]
+    fn each_arithmetic_result_is_decorated_once() {
+        let spirv = Spirv::of(SUMS, ALL).unwrap();
+        let all = instructions(spirv.words()).unwrap();
+        let mut decorations = BTreeMap::new();
+        for instruction in &all {
+            if instruction.code == DECORATE && instruction.operands.get(1) == Some(&NO_CONTRACTION) {
+                *decorations.entry(instruction.operands[0]).or_insert(0) += 1;
+            }
+        }
+        let results: Vec<u32> = all.iter().filter_map(arithmetic_result).collect();
+        // A sum, two differences or sums more, a product, a negation, a quotient, a root, a remainder.
+        assert!(results.len() >= 8, "{results:?}");
+        assert_eq!(decorations.len(), results.len());
+        assert!(results.iter().all(|result| decorations.get(result) == Some(&1)));
+    }
+
+    #[test]
+    fn decorations_stand_among_the_annotations() {
+        let spirv = Spirv::of(SUMS, ALL).unwrap();
+        let all = instructions(spirv.words()).unwrap();
+        let first = all.iter().position(|instruction| instruction.code == DECORATE).unwrap();
+        assert!(all[..first].iter().all(|instruction| BEFORE_ANNOTATIONS.contains(&instruction.code)));
+        assert!(all[first..].iter().all(|instruction| !BEFORE_ANNOTATIONS.contains(&instruction.code)));
+    }
+
+    #[test]
+    fn nothing_else_changes() {
+        let module = naga::front::wgsl::parse_str(SUMS).unwrap();
+        let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).unwrap();
+        let written = spv::write_vec(&module, &info, &options(), None).unwrap();
+        let ours = Spirv::of(SUMS, ALL).unwrap();
+        let is_ours = |instruction: &&Instruction<'_>| {
+            instruction.code == DECORATE && instruction.operands.get(1) == Some(&NO_CONTRACTION)
+        };
+        let added = instructions(ours.words()).unwrap().iter().filter(is_ours).count();
+        assert_eq!(ours.words().len(), written.len() + 3 * added);
+    }
+
+    #[test]
+    fn errors_say_the_line() {
+        let Err(BatchError::Shader(text)) = Spirv::of("fn main() {\n    let x = nothing;\n}", ALL) else {
+            panic!("this is no shader")
+        };
+        assert!(text.contains("nothing") && text.contains(":2:"), "{text}");
+    }
+
+    #[test]
+    fn wide_floats_need_a_device_that_has_them() {
+        assert!(matches!(
+            Spirv::of(SUMS, Wide { floats: false, integers: true }),
+            Err(BatchError::Shader(_))
+        ));
+        assert!(names_wide_floats(SUMS));
+        assert!(!names_wide_floats("fn half(x: f32) -> f32 { return x / 2.0; }"));
+    }
+
+    #[test]
+    fn what_is_no_module_has_no_instructions() {
+        assert!(instructions(&[0; 4]).is_some_and(|all| all.is_empty()));
+        assert!(decorated(&[0, 0, 0, 0, 0, 9 << 16 | 17, 1]).is_none());
+        // A length of 0 would lead nowhere.
+        assert!(decorated(&[0, 0, 0, 0, 0, 0]).is_none());
+    }
+}
