@@ -22,6 +22,9 @@ mod wide;
 mod wide_reading;
 mod written;
 
+#[cfg(test)]
+mod tests;
+
 use reviver_compile::form::NumberKinds;
 use reviver_compile::op::OpKind;
 use reviver_isa::instruction::Class;
