@@ -8,6 +8,7 @@
 //! | `spirv`, `loops` | from the text of a shader to what the device is given, and how long its helpers' loops are |
 //! | `passthrough` | where it is given that, the one file with unsafe code |
 //! | `dispatch` | lanes carried out |
+//! | `operations` | how each operation on values is written |
 //! | `error` | why a batch isn't carried out |
 
 mod adapters;
@@ -15,6 +16,7 @@ mod device;
 mod dispatch;
 mod error;
 mod loops;
+mod operations;
 mod passthrough;
 mod probe;
 mod ready;

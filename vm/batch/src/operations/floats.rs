@@ -1,0 +1,65 @@
+//! Operations on floats that WGSL has itself, or almost. Knows no elementary function.
+
+use super::spelling::{DOUBLE, FloatType, SINGLE};
+
+/// 2⁶³, the first float beyond the integers.
+const INT_END: f64 = 9_223_372_036_854_775_808.0;
+
+/// The text of the function of a name. Signs and ends of the range are told by bits: drivers know too much of floats.
+pub(super) fn text(name: &str) -> Option<String> {
+    let float = [DOUBLE, SINGLE].into_iter().find(|float| name.ends_with(float.name))?;
+    let FloatType { name: of, word, signed, .. } = float;
+    let (sign, exponent) = (float.word_literal(float.sign()), float.word_literal(float.exponent()));
+    let (start, end) = (float.float(-INT_END), float.float(INT_END));
+    Some(match name.strip_suffix(of)? {
+        "rv_neg_" => format!(
+            "fn rv_neg_{of}(a: {of}) -> {of} {{\n    return bitcast<{of}>(bitcast<{word}>(a) ^ {sign});\n}}\n"
+        ),
+        "rv_magnitude_" => format!(
+            "fn rv_magnitude_{of}(a: {of}) -> {of} {{\n    return select(a, rv_neg_{of}(a), a < zero);\n}}\n"
+        ),
+        "rv_is_finite_" => format!(
+            "fn rv_is_finite_{of}(a: {of}) -> bool {{\n\
+            \x20   return (bitcast<{word}>(a) & {exponent}) < {exponent};\n}}\n"
+        ),
+        "rv_has_integer_" => format!(
+            "fn rv_has_integer_{of}(a: {of}) -> bool {{\n    return (a >= {start}) & (a < {end});\n}}\n"
+        ),
+        "rv_integer_" => format!(
+            "fn rv_integer_{of}(a: {of}) -> i64 {{\n\
+            \x20   return select(0li, i64(a), rv_has_integer_{of}(a));\n}}\n"
+        ),
+        "rv_whole_" => {
+            let end = float.float(if float.width == 32 { 2_147_483_648.0 } else { INT_END });
+            format!(
+                "fn rv_whole_{of}(a: {of}) -> {word} {{\n\
+                \x20   return {word}(select({signed}(0), {signed}(a), abs(a) < {end}));\n}}\n"
+            )
+        }
+        _ => return None,
+    })
+}
+
+/// The greatest float that is at most a tolerance, which has 64 bits in every number system.
+pub(super) fn tolerance(float: FloatType, tolerance: f64) -> f64 {
+    let nearest = tolerance as f32;
+    match float.width {
+        32 if f64::from(nearest) > tolerance => nearest.next_down().into(),
+        32 => nearest.into(),
+        _ => tolerance,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tolerances_are_rounded_down() {
+        let tolerances = [1e-9, 1e-9f32.into(), 0.0, 1e300];
+        let single = tolerances.map(|wanted| tolerance(SINGLE, wanted));
+        assert!(single.iter().zip(tolerances).all(|(rounded, wanted)| *rounded <= wanted));
+        assert_eq!([single[1], single[2]], [f64::from(1e-9f32), 0.0]);
+        assert_eq!(tolerance(DOUBLE, 1e-9), 1e-9);
+    }
+}

@@ -1,0 +1,78 @@
+//! The operations on reals that have functions of their own in a shader, in every number system.
+
+use reviver_compile::op::{Coordinate, OpKind};
+use reviver_isa::arith::Elementary;
+
+/// A function of reals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RealFunction {
+    Elementary(Elementary),
+    Pow,
+    /// Of an integer exponent.
+    Powi,
+    Atan2,
+    Hypot,
+    Turn {
+        back: bool,
+        axis: Coordinate,
+    },
+}
+
+/// All functions that there are for one operand; the compiler says which one isn't here.
+macro_rules! all_elementary {
+    ($($Name:ident)+) => {
+        const ELEMENTARY: &[Elementary] = &[$(Elementary::$Name),+];
+        const _: fn(Elementary) = |function| match function { $(Elementary::$Name => {}),+ };
+    };
+}
+
+all_elementary!(Sqrt Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Floor Round ExpM1 Ln1p Sigmoid Cbrt Erf ErfSlope
+    LogGamma Digamma);
+
+/// Those that aren't of one operand.
+const OTHERS: [RealFunction; 8] = [
+    RealFunction::Pow,
+    RealFunction::Powi,
+    RealFunction::Atan2,
+    RealFunction::Hypot,
+    RealFunction::Turn { back: false, axis: Coordinate::X },
+    RealFunction::Turn { back: false, axis: Coordinate::Y },
+    RealFunction::Turn { back: true, axis: Coordinate::X },
+    RealFunction::Turn { back: true, axis: Coordinate::Y },
+];
+
+impl RealFunction {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = RealFunction> {
+        let elementary = ELEMENTARY.iter().map(|&function| RealFunction::Elementary(function));
+        elementary.chain(OTHERS)
+    }
+
+    /// The operation that it carries out.
+    pub fn kind(self) -> OpKind {
+        match self {
+            RealFunction::Elementary(function) => OpKind::Elementary(function),
+            RealFunction::Pow => OpKind::Pow,
+            RealFunction::Powi => OpKind::Powi,
+            RealFunction::Atan2 => OpKind::Atan2,
+            RealFunction::Hypot => OpKind::Hypot,
+            RealFunction::Turn { back, axis } => OpKind::Turn { back, axis },
+        }
+    }
+
+    /// Its name in a shader, without the number system.
+    pub fn name(self) -> String {
+        match self {
+            RealFunction::Elementary(function) => format!("rv_{}", function.name()),
+            RealFunction::Pow => "rv_pow".to_owned(),
+            RealFunction::Powi => "rv_powi".to_owned(),
+            RealFunction::Atan2 => "rv_atan2".to_owned(),
+            RealFunction::Hypot => "rv_hypot".to_owned(),
+            RealFunction::Turn { back, axis } => {
+                let (back, axis) =
+                    (if back { "_back" } else { "" }, if axis == Coordinate::X { "x" } else { "y" });
+                format!("rv_turned{back}_{axis}")
+            }
+        }
+    }
+}

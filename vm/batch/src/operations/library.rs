@@ -1,0 +1,53 @@
+//! The functions that a shader needs: what was asked for, and what that calls. Knows where each text comes from.
+
+use std::collections::BTreeMap;
+
+use super::tables::Tables;
+use super::{fixed, fixed_functions, float_functions, floats, integers, wide};
+
+/// Functions by their names.
+#[derive(Debug, Default)]
+pub(super) struct Library {
+    texts: BTreeMap<String, String>,
+    tables: Tables,
+}
+
+impl Library {
+    /// Takes in all functions that a text names.
+    pub fn need(&mut self, text: &str) {
+        let mut names: Vec<String> = names(text).map(str::to_owned).collect();
+        while let Some(name) = names.pop() {
+            if self.texts.contains_key(&name) {
+                continue;
+            }
+            if let Some(text) = text_of(&name, &self.tables) {
+                names.extend(self::names(&text).filter(|&other| other != name).map(str::to_owned));
+                self.texts.insert(name, text);
+            }
+        }
+    }
+
+    /// All of them: in WGSL any order will do.
+    pub fn text(&self) -> String {
+        self.texts.values().map(String::as_str).collect()
+    }
+
+    pub fn tables(&self) -> Vec<u64> {
+        self.tables.words()
+    }
+}
+
+/// What is named that has a text here.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '_')
+        .filter(|name| name.starts_with("rv_"))
+}
+
+fn text_of(name: &str, tables: &Tables) -> Option<String> {
+    integers::text(name)
+        .or_else(|| floats::text(name))
+        .or_else(|| wide::text(name))
+        .or_else(|| fixed::text(name))
+        .or_else(|| float_functions::text(name, tables))
+        .or_else(|| fixed_functions::text(name, tables))
+}

@@ -1,0 +1,130 @@
+//! Operations on reals, in floats or in fixed point. Knows which function of WGSL is called for each; knows none from inside.
+
+use reviver_compile::form::NumberKinds;
+use reviver_compile::op::OpKind;
+use reviver_isa::arith::Elementary;
+use reviver_isa::module::{RealSystem, Word};
+
+use super::function::RealFunction;
+use super::spelling::FloatType;
+use super::{Written, fixed_functions, floats, integers};
+
+/// The texts of a program's reals.
+pub(super) struct RealTexts {
+    pub numbers: NumberKinds,
+}
+
+impl RealTexts {
+    pub fn written(&self, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
+        if let (OpKind::Test(order), [a, b]) = (kind, operands) {
+            return Some(Written::surely(integers::bit(&integers::holds(order, a, b))));
+        }
+        match self.numbers.system {
+            RealSystem::F64 | RealSystem::F32 => {
+                self.of_float(FloatType::of(self.numbers.system)?, kind, name, operands)
+            }
+            RealSystem::Fixed(fraction) => self.of_fixed(fraction, kind, name, operands),
+        }
+    }
+
+    fn of_float(&self, float: FloatType, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
+        let of = float.name;
+        let text = match (kind, operands) {
+            (OpKind::Add, [a, b]) => format!("({a} + {b})"),
+            (OpKind::Sub, [a, b]) => format!("({a} - {b})"),
+            (OpKind::Mul, [a, b]) => format!("({a} * {b})"),
+            (OpKind::Div, [a, b]) => format!("({a} / {b})"),
+            (OpKind::Neg, [a]) => format!("rv_neg_{of}({a})"),
+            (OpKind::Magnitude, [a]) => format!("rv_magnitude_{of}({a})"),
+            (OpKind::Elementary(Elementary::Sqrt), [a]) => format!("sqrt({a})"),
+            (OpKind::Elementary(Elementary::Floor), [a]) => format!("floor({a})"),
+            (OpKind::Elementary(Elementary::Round), [a]) => format!("round({a})"),
+            (OpKind::RealOf, [a]) => format!("{of}({a})"),
+            (OpKind::IntOf, [a]) => {
+                let made = format!("rv_integer_{of}({a})");
+                return Some(self.within_word(made, name, format!("(!rv_has_integer_{of}({a}))")));
+            }
+            _ => {
+                let function = RealFunction::all().find(|function| function.kind() == kind)?;
+                format!("{}_{of}({})", function.name(), operands.join(", "))
+            }
+        };
+        Some(Written::surely(text))
+    }
+
+    /// An integer of 64 bits, which fails where it is no word.
+    fn within_word(&self, made: String, name: &str, fails: String) -> Written {
+        let (line, text) = (format!("let {name}_whole = {made};"), format!("{name}_whole"));
+        let fails = match (self.numbers.word, fails.as_str()) {
+            (Word::W64, "") => None,
+            (Word::W64, _) => Some(fails),
+            (Word::W8 | Word::W16 | Word::W32, fails) => {
+                let is_no_word = integers::is_no_word(self.numbers.word, &text);
+                Some(if fails.is_empty() { is_no_word } else { format!("({fails} | {is_no_word})") })
+            }
+        };
+        Written { lines: vec![line], text, fails, rounds: 0 }
+    }
+
+    fn of_fixed(&self, fraction: u8, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
+        let call = match (kind, operands) {
+            (OpKind::Add, [a, b]) => format!("rv_fixed_add({a}, {b})"),
+            (OpKind::Sub, [a, b]) => format!("rv_fixed_sub({a}, {b})"),
+            (OpKind::Mul, [a, b]) => format!("rv_fixed_mul({a}, {b}, {fraction}u)"),
+            (OpKind::Div, [a, b]) => format!("rv_fixed_div({a}, {b}, {fraction}u)"),
+            (OpKind::Neg, [a]) => format!("rv_fixed_neg({a})"),
+            (OpKind::Hypot, [a, b]) => format!("rv_fixed_hypot({a}, {b})"),
+            (OpKind::Elementary(Elementary::Sqrt), [a]) => format!("rv_fixed_sqrt({a}, {fraction}u)"),
+            (OpKind::Elementary(Elementary::Round), [a]) => format!("rv_fixed_round({a}, {fraction}u)"),
+            (OpKind::RealOf, [a]) => format!("rv_fixed_of_integer({a}, {fraction}u)"),
+            (OpKind::Elementary(Elementary::Floor), [a]) => {
+                return Some(Written::surely(format!("rv_fixed_floor({a}, {fraction}u)")));
+            }
+            (OpKind::Magnitude, [a]) => {
+                let fails = Some(format!("({a} == i64(0x8000000000000000lu))"));
+                return Some(Written {
+                    fails,
+                    ..Written::surely(format!("select({a}, (0li - {a}), ({a} < 0li))"))
+                });
+            }
+            (OpKind::IntOf, [a]) => {
+                let made = format!("rv_fixed_integer({a}, {fraction}u)");
+                return Some(self.within_word(made, name, String::new()));
+            }
+            _ => return self.series_of_fixed(fraction, kind, name, operands),
+        };
+        Some(outcome(call, name, 0))
+    }
+
+    fn series_of_fixed(&self, fraction: u8, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
+        let function = RealFunction::all().find(|function| function.kind() == kind)?;
+        let call = format!("{}_fixed{fraction}({})", function.name(), operands.join(", "));
+        Some(outcome(call, name, fixed_functions::rounds(function)))
+    }
+
+    /// Whether a real may not stand in a cell.
+    pub fn not_admitted(&self, a: &str) -> Option<String> {
+        FloatType::of(self.numbers.system).map(|float| format!("(!rv_is_finite_{}({a}))", float.name))
+    }
+
+    /// Whether a real isn't vacant.
+    pub fn not_vacant(&self, a: &str) -> String {
+        match FloatType::of(self.numbers.system) {
+            Some(float) => {
+                let tolerance = floats::tolerance(float, self.numbers.tolerance);
+                format!("(!(abs({a}) <= {}))", float.float(tolerance))
+            }
+            None => format!("(!({a} == 0li))"),
+        }
+    }
+}
+
+/// What a function gives that may have no number.
+fn outcome(call: String, name: &str, rounds: u32) -> Written {
+    Written {
+        lines: vec![format!("let {name}_outcome = {call};")],
+        text: format!("{name}_outcome.value"),
+        fails: Some(format!("{name}_outcome.fails")),
+        rounds,
+    }
+}

@@ -1,0 +1,133 @@
+//! Types and literals of numbers, and numbers as words of 64 bits. Knows no operation.
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+
+/// A format of floats, as WGSL has it. Words are without sign.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FloatType {
+    pub name: &'static str,
+    pub word: &'static str,
+    pub signed: &'static str,
+    pub width: u32,
+}
+
+pub(super) const DOUBLE: FloatType = FloatType { name: "f64", word: "u64", signed: "i64", width: 64 };
+pub(super) const SINGLE: FloatType = FloatType { name: "f32", word: "u32", signed: "i32", width: 32 };
+
+impl FloatType {
+    /// The format of a number system, if that is one of floats.
+    pub fn of(system: RealSystem) -> Option<FloatType> {
+        match system {
+            RealSystem::F64 => Some(DOUBLE),
+            RealSystem::F32 => Some(SINGLE),
+            RealSystem::Fixed(_) => None,
+        }
+    }
+
+    /// The word of a format's width.
+    pub fn word_literal(self, bits: u64) -> String {
+        match self.width {
+            32 => format!("0x{:x}u", bits as u32),
+            _ => format!("0x{bits:x}lu"),
+        }
+    }
+
+    /// The bits of the sign.
+    pub fn sign(self) -> u64 {
+        1 << (self.width - 1)
+    }
+
+    /// The bits of an exponent that has no finite number.
+    pub fn exponent(self) -> u64 {
+        if self.width == 32 { f32::INFINITY.to_bits().into() } else { f64::INFINITY.to_bits() }
+    }
+
+    /// The float nearest to a number.
+    pub fn float(self, value: f64) -> String {
+        match self.width {
+            32 => self.literal((value as f32).to_bits().into()),
+            _ => self.literal(value.to_bits()),
+        }
+    }
+
+    /// The float of these bits. Zeros are read where drivers don't know them: a sum with one that they know is left out,
+    /// and that of -0 and 0 is 0.
+    pub fn literal(self, bits: u64) -> String {
+        let (name, bits) = (self.name, if self.width == 32 { u64::from(bits as u32) } else { bits });
+        let (is_finite, magnitude) = (bits & self.exponent() != self.exponent(), bits & !self.sign());
+        if bits == 0 {
+            return "zero".to_owned();
+        }
+        // There are no literals of these.
+        if !is_finite || magnitude == 0 {
+            return format!("bitcast<{name}>({})", self.word_literal(bits));
+        }
+        // The shortest decimal text is read back as the same bits.
+        let text = match self.width {
+            32 => format!("{:?}f", f32::from_bits(magnitude as u32)),
+            _ => format!("{:?}lf", f64::from_bits(magnitude)),
+        };
+        if bits == magnitude { text } else { format!("(-{text})") }
+    }
+}
+
+/// A literal integer.
+pub(super) fn integer(value: i64) -> String {
+    match value {
+        // Its magnitude is no integer.
+        i64::MIN => "i64(0x8000000000000000lu)".to_owned(),
+        _ if value < 0 => format!("(-{}li)", value.unsigned_abs()),
+        _ => format!("{value}li"),
+    }
+}
+
+/// The type of a class.
+pub(super) fn type_of(system: RealSystem, class: Class) -> &'static str {
+    match (class, FloatType::of(system)) {
+        (Class::Real, Some(float)) => float.name,
+        (Class::Real, None) | (Class::Int, _) => "i64",
+    }
+}
+
+/// The literal of a class whose bits these are.
+pub(super) fn literal(system: RealSystem, class: Class, bits: u64) -> String {
+    match (class, FloatType::of(system)) {
+        (Class::Real, Some(float)) => float.literal(bits),
+        (Class::Real, None) | (Class::Int, _) => integer(bits as i64),
+    }
+}
+
+/// A number in a word of 64 bits.
+pub(super) fn of_word(system: RealSystem, class: Class, word: &str) -> String {
+    match (class, system) {
+        (Class::Real, RealSystem::F64) => format!("bitcast<f64>({word})"),
+        (Class::Real, RealSystem::F32) => format!("bitcast<f32>(u32({word}))"),
+        (Class::Real, RealSystem::Fixed(_)) | (Class::Int, _) => format!("i64({word})"),
+    }
+}
+
+/// The word of 64 bits of a number.
+pub(super) fn to_word(system: RealSystem, class: Class, value: &str) -> String {
+    match (class, system) {
+        (Class::Real, RealSystem::F64) => format!("bitcast<u64>({value})"),
+        (Class::Real, RealSystem::F32) => format!("u64(bitcast<u32>({value}))"),
+        (Class::Real, RealSystem::Fixed(_)) | (Class::Int, _) => format!("u64({value})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_keep_their_value() {
+        let doubles = [0.0, -0.0, 1.0, -0.1, 5e-324, f64::INFINITY].map(|value| DOUBLE.float(value));
+        let minus_zero = "bitcast<f64>(0x8000000000000000lu)";
+        let infinity = "bitcast<f64>(0x7ff0000000000000lu)";
+        assert_eq!(doubles, ["zero", minus_zero, "1.0lf", "(-0.1lf)", "5e-324lf", infinity]);
+        let singles = [0.0, -2.5, 1e-45, f64::NEG_INFINITY].map(|value| SINGLE.float(value));
+        assert_eq!(singles, ["zero", "(-2.5f)", "1e-45f", "bitcast<f32>(0xff800000u)"]);
+        assert_eq!([5, -5, i64::MIN].map(integer), ["5li", "(-5li)", "i64(0x8000000000000000lu)"]);
+    }
+}

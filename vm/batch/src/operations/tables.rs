@@ -1,0 +1,46 @@
+//! Words that functions look into, side by side: a shader has them in a buffer, as drivers copy constant arrays for each lane.
+
+use std::cell::RefCell;
+
+/// The tables of a shader, each of them once.
+#[derive(Debug, Default)]
+pub(super) struct Tables(RefCell<TableWords>);
+
+#[derive(Debug, Default)]
+struct TableWords {
+    words: Vec<u64>,
+    /// Where a table begins, and its length.
+    places: Vec<(usize, usize)>,
+}
+
+impl Tables {
+    /// Where a table begins among all words.
+    pub fn place(&self, table: impl Iterator<Item = u64>) -> usize {
+        let table: Vec<u64> = table.collect();
+        let TableWords { words, places } = &mut *self.0.borrow_mut();
+        let is_there = |&&(at, length): &&(usize, usize)| words.get(at..at + length) == Some(&table);
+        if let Some(&(at, _)) = places.iter().find(is_there) {
+            return at;
+        }
+        let at = words.len();
+        places.push((at, table.len()));
+        words.extend(table);
+        at
+    }
+
+    pub fn words(&self) -> Vec<u64> {
+        self.0.borrow().words.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_there_once() {
+        let tables = Tables::default();
+        let places = [vec![1, 2], vec![3], vec![1, 2], vec![2]].map(|table| tables.place(table.into_iter()));
+        assert_eq!((places, tables.words()), ([0, 2, 0, 3], vec![1, 2, 3, 2]));
+    }
+}

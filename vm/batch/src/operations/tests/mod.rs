@@ -1,0 +1,204 @@
+//! Every operation on a device and on the processor: the same bits, and the same failures.
+
+mod device;
+mod meaning;
+mod operands;
+
+use std::sync::LazyLock;
+
+use reviver_compile::form::NumberKinds;
+use reviver_compile::op::OpKind;
+use reviver_isa::arith::Order;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{RealSystem, Word};
+
+use self::device::TestDevice;
+use self::meaning::{Meaning, meaning};
+use self::operands::{Random, operand};
+use super::Operations;
+use super::function::RealFunction;
+
+static DEVICE: LazyLock<Option<TestDevice>> = LazyLock::new(TestDevice::open);
+
+/// The device, if there is one; there must be where somebody says so.
+fn device() -> Option<&'static TestDevice> {
+    let device = DEVICE.as_ref();
+    if device.is_none() {
+        assert!(std::env::var_os("REVIVER_NEEDS_DEVICE").is_none(), "there is no device");
+        eprintln!("skipped: there is no device with f64, 64-bit integers, and SPIR-V that is passed through");
+    }
+    device
+}
+
+const ORDERS: [Order; 6] = [Order::Eq, Order::Ne, Order::Lt, Order::Le, Order::Gt, Order::Ge];
+
+fn integers() -> Vec<OpKind> {
+    use OpKind::*;
+    let tests = ORDERS.map(IntTest);
+    let others = [
+        IntAdd,
+        IntSub,
+        IntNeg,
+        IntMul,
+        IntDiv,
+        IntRem,
+        IntPow,
+        IntAnd,
+        IntOr,
+        IntXor,
+        IntNot,
+        IntRol,
+        IntRor,
+        IntShl,
+        IntShr,
+        IntSar,
+        IntChoose,
+        RequireTrue,
+        RequireApart,
+    ];
+    let literals = [0, 1, -1, 100, i64::MIN, i64::MAX].map(Int);
+    tests.into_iter().chain(others).chain(literals).collect()
+}
+
+fn arithmetic() -> Vec<OpKind> {
+    use OpKind::*;
+    let others = [Add, Sub, Mul, Div, Neg, Magnitude, Choose, RealOf, IntOf, RequireAdmitted, RequireVacant];
+    ORDERS.map(Test).into_iter().chain(others).collect()
+}
+
+fn kinds(system: RealSystem, word: Word) -> NumberKinds {
+    NumberKinds { word, system, tolerance: 1e-9 }
+}
+
+/// The shader of an operation, and the words of its constants.
+fn shader(numbers: NumberKinds, kind: OpKind) -> Option<(String, Vec<u64>)> {
+    let mut operations = Operations::new(numbers);
+    let facts = kind.facts();
+    let names = &["a", "b", "c"][..facts.operands.len()];
+    let mut lines: Vec<String> = names
+        .iter()
+        .zip(facts.operands)
+        .enumerate()
+        .map(|(n, (name, &class))| {
+            let word = operations.of_word(class, &format!("operands[3u * n + {n}u]"));
+            format!("let {name} = {word};")
+        })
+        .collect();
+    if let Some(class) = facts.gives {
+        let written = operations.value(kind, "made", names)?;
+        lines.extend(written.lines);
+        lines.push(format!("found[2u * n] = {};", operations.to_word(class, &written.text)));
+        lines.extend(written.fails.map(|fails| format!("found[2u * n + 1u] = select(0lu, 1lu, {fails});")));
+    } else {
+        let fails = operations.fails(kind, names).unwrap_or("false".to_owned());
+        lines.push(format!("found[2u * n + 1u] = select(0lu, 1lu, {fails});"));
+    }
+    let (prelude, real) = (operations.prelude(1), operations.type_of(Class::Real));
+    let zero = operations.of_word(Class::Real, "constants[0]");
+    let wgsl = format!(
+        "@group(0) @binding(0) var<storage, read> constants: array<u64>;\n\
+         @group(0) @binding(1) var<storage, read> operands: array<u64>;\n\
+         @group(0) @binding(2) var<storage, read_write> found: array<u64>;\nvar<private> zero: {real};\n{prelude}\
+         @compute @workgroup_size(64)\nfn main(@builtin(global_invocation_id) id: vec3<u32>) {{\n    let n = id.x;\n\
+         \x20   zero = {zero};\n    {}\n}}\n",
+        lines.join("\n    ")
+    );
+    Some((wgsl, [vec![0], operations.tables()].concat()))
+}
+
+/// Whether two words are the same number: one that is no number has any bits.
+fn is_same(numbers: NumberKinds, kind: OpKind, a: u64, b: u64) -> bool {
+    let is_nan = |bits: u64| match (kind.facts().gives, numbers.system) {
+        (Some(Class::Real), RealSystem::F64) => f64::from_bits(bits).is_nan(),
+        (Some(Class::Real), RealSystem::F32) => bits >> 32 == 0 && f32::from_bits(bits as u32).is_nan(),
+        _ => false,
+    };
+    a == b || is_nan(a) && is_nan(b)
+}
+
+/// What differs of an operation.
+fn differences(device: &TestDevice, numbers: NumberKinds, kind: OpKind, lanes: usize) -> Option<String> {
+    let (wgsl, constants) = shader(numbers, kind).unwrap_or_else(|| panic!("{kind:?} isn't written"));
+    let mut random = Random(7);
+    let classes = kind.facts().operands;
+    let sets: Vec<[u64; 3]> = (0..lanes)
+        .map(|_| {
+            std::array::from_fn(|n| classes.get(n).map_or(0, |&class| operand(numbers, class, &mut random)))
+        })
+        .collect();
+    let found = device.run(&wgsl, &constants, sets.as_flattened(), lanes, 2 * lanes);
+    let mut count = 0;
+    let mut first = String::new();
+    for (operands, found) in sets.iter().zip(found.chunks_exact(2)) {
+        let expected = meaning(numbers, kind, *operands);
+        let is_right = match expected {
+            Meaning::Value(bits) => found[1] == 0 && is_same(numbers, kind, bits, found[0]),
+            Meaning::Holds => found[1] == 0,
+            Meaning::Fails => found[1] == 1,
+            Meaning::Other => false,
+        };
+        if !is_right {
+            count += 1;
+            if count <= 3 {
+                first += &format!("\n    {operands:x?}: {expected:x?}, found {found:x?}");
+            }
+        }
+    }
+    (count > 0)
+        .then(|| format!("{kind:?} over {:?}, {:?}: {count} of {lanes}{first}", numbers.system, numbers.word))
+}
+
+fn check(numbers: NumberKinds, kinds: impl IntoIterator<Item = OpKind>, lanes: usize) {
+    let Some(device) = device() else { return };
+    let wrong: Vec<String> =
+        kinds.into_iter().filter_map(|kind| differences(device, numbers, kind, lanes)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn integers_of_every_width() {
+    for word in [Word::W8, Word::W16, Word::W32, Word::W64] {
+        check(kinds(RealSystem::F64, word), integers(), 1 << 14);
+    }
+}
+
+#[test]
+fn doubles() {
+    check(kinds(RealSystem::F64, Word::W64), arithmetic(), 1 << 16);
+    check(kinds(RealSystem::F64, Word::W16), [OpKind::RealOf, OpKind::IntOf], 1 << 14);
+}
+
+#[test]
+fn singles() {
+    check(kinds(RealSystem::F32, Word::W64), arithmetic(), 1 << 16);
+    check(kinds(RealSystem::F32, Word::W8), [OpKind::RealOf, OpKind::IntOf], 1 << 14);
+}
+
+#[test]
+fn fixed_point() {
+    for fraction in [16, 32, 56] {
+        check(kinds(RealSystem::Fixed(fraction), Word::W64), arithmetic(), 1 << 14);
+        check(kinds(RealSystem::Fixed(fraction), Word::W16), [OpKind::RealOf, OpKind::IntOf], 1 << 14);
+    }
+}
+
+fn functions() -> impl Iterator<Item = OpKind> {
+    RealFunction::all().map(RealFunction::kind)
+}
+
+#[test]
+fn functions_of_doubles() {
+    check(kinds(RealSystem::F64, Word::W64), functions(), 1 << 16);
+}
+
+#[test]
+fn functions_of_singles() {
+    check(kinds(RealSystem::F32, Word::W64), functions(), 1 << 16);
+}
+
+#[test]
+fn functions_of_fixed_point() {
+    for fraction in [16, 40, 56] {
+        check(kinds(RealSystem::Fixed(fraction), Word::W64), functions(), 1 << 13);
+    }
+}
