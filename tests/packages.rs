@@ -110,8 +110,7 @@ fn files(package: &Path, inside: &str) -> Vec<String> {
 }
 
 /// The crates that have unsafe code, each in one file.
-const UNSAFE: [(&str, &str); 2] =
-    [("reviver-jit", "src/native.rs"), ("reviver-batch", "src/passthrough.rs")];
+const UNSAFE: [(&str, &str); 2] = [("reviver-jit", "src/native.rs"), ("reviver-batch", "src/passthrough.rs")];
 
 #[test]
 fn two_files_have_unsafe_code() {

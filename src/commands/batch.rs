@@ -92,8 +92,10 @@ fn check(options: &BatchArguments) -> Fallible {
             .help("`--grad LOSS` or `--jacobian OUT` asks for some"));
     }
     if options.threads.is_some() && !matches!(options.device.as_str(), "auto" | "cpu") {
-        return Err(Failure::usage("`--threads` is about the cores of the processor, and `--device` names another device")
-            .help("leave one of the two out"));
+        return Err(Failure::usage(
+            "`--threads` is about the cores of the processor, and `--device` names another device",
+        )
+        .help("leave one of the two out"));
     }
     Ok(())
 }

@@ -10,7 +10,9 @@ use crate::streams;
 pub fn run(options: &DevicesOptions) -> Fallible {
     let found = devices();
     match options.json {
-        true => streams::print(&format!("{}\n", json!({ "devices": found.iter().map(object).collect::<Json>() }))),
+        true => {
+            streams::print(&format!("{}\n", json!({ "devices": found.iter().map(object).collect::<Json>() })))
+        }
         false => streams::print(&found.iter().map(text).collect::<Vec<_>>().join("\n")),
     }
 }

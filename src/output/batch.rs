@@ -133,7 +133,11 @@ impl BatchPage {
         }
         if self.outcome.by_processor > 0 {
             let count = counted(usize::try_from(self.outcome.by_processor).unwrap_or(usize::MAX), "lane");
-            let _ = writeln!(text, "note: {count} by the processor, because {} couldn't tell what becomes of them", self.device);
+            let _ = writeln!(
+                text,
+                "note: {count} by the processor, because {} couldn't tell what becomes of them",
+                self.device
+            );
         }
         text
     }

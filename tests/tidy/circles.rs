@@ -10,8 +10,19 @@ use std::path::Path;
 use super::sources::{code, root, sources_of, tokens};
 
 /// The crates in which no file is in a circle.
-const FREE: [&str; 10] =
-    ["isa-spec", "files", "vm/flow", "assembler", "vm", "vm/compile", "vm/jit", "vm/ctext", "vm/batch", "debugger", "."];
+const FREE: [&str; 10] = [
+    "isa-spec",
+    "files",
+    "vm/flow",
+    "assembler",
+    "vm",
+    "vm/compile",
+    "vm/jit",
+    "vm/ctext",
+    "vm/batch",
+    "debugger",
+    ".",
+];
 
 /// A crate's code by the path of its modules, `session::scan`; that of the root is empty.
 fn modules(member: &str) -> BTreeMap<String, String> {

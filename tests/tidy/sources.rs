@@ -3,8 +3,19 @@
 use std::path::{Path, PathBuf};
 
 /// What is shipped, from the ground up.
-pub const SHIPPED: [&str; 10] =
-    ["isa-spec", "files", "vm/flow", "assembler", "vm", "vm/compile", "vm/jit", "vm/ctext", "vm/batch", "debugger", "."];
+pub const SHIPPED: [&str; 10] = [
+    "isa-spec",
+    "files",
+    "vm/flow",
+    "assembler",
+    "vm",
+    "vm/compile",
+    "vm/jit",
+    "vm/ctext",
+    "vm/batch",
+    "debugger",
+    ".",
+];
 
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use reviver_batch::{Adapters, DeviceLanes, LaneStatus};
+use reviver_batch::{Adapters, DeviceInfo, DeviceLanes, LaneStatus};
 
 use super::choice::NoDevice;
 use super::cpu::{Cpu, CpuLanes};
@@ -23,24 +23,24 @@ pub(super) struct Gpu {
 /// The best one for most batches.
 pub(super) fn best() -> Result<Gpu, NoDevice> {
     let adapters = Adapters::list();
-    let name = adapters.auto().or_else(|| adapters.infos().next()).map(|info| info.name.clone());
-    opened(&adapters, &name.unwrap_or_default())
+    let found = adapters.auto().or_else(|| adapters.infos().next());
+    opened(&adapters, found.map_or_else(|| adapters.named("gpu"), Ok)?)
 }
 
 /// The one of a name.
 pub(super) fn named(name: &str) -> Result<Gpu, NoDevice> {
-    opened(&Adapters::list(), name)
+    let adapters = Adapters::list();
+    opened(&adapters, adapters.named(name)?)
 }
 
 /// One that is no software, if it can be opened.
 pub(super) fn real() -> Option<Gpu> {
     let adapters = Adapters::list();
-    let name = adapters.auto()?.name.clone();
-    opened(&adapters, &name).ok()
+    opened(&adapters, adapters.auto()?).ok()
 }
 
-fn opened(adapters: &Adapters, name: &str) -> Result<Gpu, NoDevice> {
-    let device = adapters.open(name)?;
+fn opened(adapters: &Adapters, info: &DeviceInfo) -> Result<Gpu, NoDevice> {
+    let device = adapters.open(info)?;
     let name = device.info().name.clone();
     Ok(Gpu { device, name })
 }

@@ -1,7 +1,9 @@
 //! What a plan asks of a device: a shader for each way that lanes go, and where the numbers of each come from and go to. Knows no device's
 //! inside.
 
-use reviver_batch::{Device, DeviceLanes, LaneCell as ShaderCell, LaneStatus, LaneWay, LanesRequest, LanesRun};
+use reviver_batch::{
+    Device, DeviceLanes, LaneCell as ShaderCell, LaneStatus, LaneWay, LanesRequest, LanesRun,
+};
 use reviver_compile::op::Space;
 use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
@@ -36,9 +38,12 @@ pub(super) fn passes(device: &Device, plan: &LanePlan) -> Result<Vec<DevicePass>
             let asked = cells.iter().map(|&(_, cell)| cell).collect();
             Ok(vec![to(device, plan, way, cells)?, again(device, plan, asked)?])
         }
-        LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => {
-            plan.losses.iter().enumerate().map(|(n, loss)| slopes(device, plan, n, loss.shared.cell)).collect()
-        }
+        LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => plan
+            .losses
+            .iter()
+            .enumerate()
+            .map(|(n, loss)| slopes(device, plan, n, loss.shared.cell))
+            .collect(),
     }
 }
 
@@ -51,15 +56,17 @@ fn again(device: &Device, plan: &LanePlan, given: Vec<ShaderCell>) -> Result<Dev
         call.prepare_results()?;
     }
     let start = lane::start(call, travel).ok_or(Error::NoBeginning)?;
-    let request = LanesRequest { way: LaneWay::Whole(travel), level: plan.executable.level(), given, asked: begun };
-    let lanes = DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(NoDevice::from)?;
+    let request =
+        LanesRequest { way: LaneWay::Whole(travel), level: plan.executable.level(), given, asked: begun };
+    let lanes =
+        DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(NoDevice::from)?;
     Ok(DevicePass::Again { lanes, shared: plan.shared.iter().map(|(_, bits)| *bits).collect() })
 }
 
 /// There and back for a loss: its derivatives, and then its value.
 fn slopes(device: &Device, plan: &LanePlan, loss: usize, cell: usize) -> Result<DevicePass, Error> {
     let results = || plan.results.iter().enumerate();
-    let mut asked: Vec<(usize, ShaderCell)> = results()
+    let asked: Vec<(usize, ShaderCell)> = results()
         .filter_map(|(n, column)| match column.source {
             ResultSource::Adjoint { loss: of, cell } if of == loss => {
                 Some((n, ShaderCell { space: Space::Adjoints, address: cell }))
@@ -67,9 +74,16 @@ fn slopes(device: &Device, plan: &LanePlan, loss: usize, cell: usize) -> Result<
             ResultSource::Adjoint { .. } | ResultSource::Value(_) | ResultSource::Cell(_) => None,
         })
         .collect();
-    let values = results().filter(|(_, column)| column.source == ResultSource::Value(loss));
-    asked.extend(values.map(|(n, _)| (n, ShaderCell { space: Space::Reals, address: cell })));
-    to(device, plan, LaneWay::Gradient { loss: cell }, asked)
+    let value = results().find(|(_, column)| column.source == ResultSource::Value(loss));
+    let pass = to(device, plan, LaneWay::Gradient { loss: cell }, asked)?;
+    Ok(match pass {
+        // Behind what is asked for comes the loss.
+        DevicePass::To { lanes, mut columns } => {
+            columns.extend(value.map(|(n, _)| n));
+            DevicePass::To { lanes, columns }
+        }
+        pass @ DevicePass::Again { .. } => pass,
+    })
 }
 
 fn to(
@@ -82,7 +96,8 @@ fn to(
     let (columns, asked) = asked.into_iter().unzip();
     let given = plan.inputs.iter().map(of_cell).collect();
     let request = LanesRequest { way, level: plan.executable.level(), given, asked };
-    let lanes = DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(NoDevice::from)?;
+    let lanes =
+        DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(NoDevice::from)?;
     Ok(DevicePass::To { lanes, columns })
 }
 

@@ -64,7 +64,7 @@ fn processor() -> ListedDevice {
 
 #[cfg(feature = "gpu")]
 fn graphics(adapters: &Adapters, info: &DeviceInfo) -> ListedDevice {
-    let (answers, unusable) = match adapters.open(&info.name) {
+    let (answers, unusable) = match adapters.open(info) {
         Ok(device) => (device.answers(), None),
         Err(error) => (Vec::new(), Some(error.to_string())),
     };

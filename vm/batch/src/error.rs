@@ -1,5 +1,7 @@
 //! Why a batch isn't carried out by a device: what is the cause, and what helps.
 
+use crate::no_shader::NoShader;
+
 /// Why a device doesn't carry out what it was asked for. Nothing that was found before is lost by any of these; the processor can carry
 /// out every batch instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,6 +33,9 @@ pub enum BatchError {
         /// Which results are wrong.
         what: String,
     },
+    /// The program has no shader.
+    #[error("{0}; {cure}", cure = .0.cure())]
+    NoShader(#[from] NoShader),
     /// The text of a shader isn't one. This is a fault of whoever wrote it, not of the program.
     #[error("the shader isn't accepted: {0}")]
     Shader(String),

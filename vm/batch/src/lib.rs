@@ -1,32 +1,51 @@
-//! Programs at very many inputs at once, on a device.
+//! Programs at very many inputs at once, on a device that wgpu reaches: each becomes one compute shader, of which an invocation is a lane.
 //!
 //! | module | what it is |
 //! |---|---|
+//! | `device_lanes` | a program's lanes on a device: all that others need |
+//! | `lanes` | what is asked of each lane, and from there to a shader |
+//! | `forms`, `journey` | the forms that lanes go through, and all of a lane's way as one |
+//! | `cells`, `ends`, `words` | what lanes keep in memory, what is asked where they arrive, and words that lie side by side |
+//! | `structure`, `statements` | from graphs of blocks to statements of a language without goto |
+//! | `text`, `operations` | how a lane is written, and each operation on values |
 //! | `shader` | what the text of a shader and whoever dispatches it agree on |
 //! | `adapters`, `device` | which devices there are, and one that was opened |
 //! | `probe` | what a device gets right |
 //! | `spirv`, `loops` | from the text of a shader to what the device is given, and how long its helpers' loops are |
 //! | `passthrough` | where it is given that, the one file with unsafe code |
 //! | `dispatch` | lanes carried out |
-//! | `operations` | how each operation on values is written |
-//! | `error` | why a batch isn't carried out |
+//! | `error`, `no_shader` | why a batch isn't carried out |
 
 mod adapters;
+mod cells;
 mod device;
+mod device_lanes;
 mod dispatch;
+mod ends;
 mod error;
+mod forms;
+mod journey;
+mod lanes;
 mod loops;
+mod no_shader;
 mod operations;
 mod passthrough;
 mod probe;
 mod ready;
 mod shader;
 mod spirv;
+mod statements;
+mod structure;
 #[cfg(test)]
 mod testing;
+mod text;
+mod words;
 
 pub use adapters::{Adapters, DeviceInfo};
 pub use device::{Device, Numbers};
+pub use device_lanes::DeviceLanes;
 pub use dispatch::{LaneStatus, LanesRun};
 pub use error::BatchError;
+pub use lanes::{LaneCell, LaneWay, LanesRequest};
+pub use no_shader::NoShader;
 pub use probe::Probe;

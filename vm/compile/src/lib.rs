@@ -15,6 +15,7 @@
 //! | [`driver`], [`run`] | a machine that is moved by compiled code, and what such code is asked and answers |
 //! | [`route`], [`start`] | all the way between two positions, for who can begin anew, and where that begins |
 //! | [`turning`] | the two ways of a gradient, as one |
+//! | [`written`] | what of a form is text, for engines that write some |
 //! | [`evaluate`] | forms carried out as they stand |
 //!
 //! Cells that only steps which name them reach are values of a form; they are loaded where it begins, and stored where it
@@ -63,6 +64,7 @@ pub mod run;
 pub mod start;
 mod text;
 pub mod turning;
+pub mod written;
 
 pub use build::build;
 pub use error::Outside;

@@ -47,7 +47,8 @@ impl RoutePlan {
         [there, RoutePlan { from: turn, gradient: true, is_watched, ..back }]
     }
 
-    fn version(&self, program: &Program, known: KnownCells) -> Version {
+    /// The version of its code, where this is known of cells at the beginning.
+    pub fn version(&self, program: &Program, known: KnownCells) -> Version {
         let bound = RoutePlan::whole(program, self.travel, self.level).to;
         let way = if self.travel == Travel::Forward { Way::Along } else { Way::Against };
         Version {

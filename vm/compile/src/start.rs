@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use reviver_vm::{Program, State, checkpoint};
 
-use crate::form::FrameZeros;
+use crate::form::{FrameZeros, Version};
 use crate::frames;
 
 /// A state of a program in which no call is open.
@@ -29,6 +29,14 @@ impl RouteStart {
     /// The state.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// Whether a version that begins there finds what it takes for granted.
+    pub fn suits(&self, version: &Version) -> bool {
+        let state = &self.state;
+        (state.position, state.inverted, state.mode()) == (version.position, false, version.gradient)
+            && self.zeros.include(version.zeros)
+            && version.known.hold_in(state)
     }
 
     /// The program.

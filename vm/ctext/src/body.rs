@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use reviver_compile::form::{Definition, Jump, SsaEnd, SsaForm};
 use reviver_compile::op::{Input, OpKind, Space, SsaOp, SsaValue};
+use reviver_compile::written::{TextPlan, followed};
 use reviver_flow::graph::Way;
 use reviver_isa::instruction::Class;
 use reviver_isa::structure::TextPlace;
@@ -14,7 +15,6 @@ use crate::calls::CallRoom;
 use crate::error::NoText;
 use crate::identifiers::{of_value, words};
 use crate::numbers::{CNumbers, integer};
-use crate::plan::{TextPlan, followed};
 use crate::statements::Statements;
 
 /// What the functions of a program share: its prefix, what people call its cells, and room for calls.

@@ -36,7 +36,6 @@ mod judge;
 mod memory;
 mod numbers;
 mod place;
-mod plan;
 mod reading;
 mod statements;
 pub mod text;

@@ -11,6 +11,7 @@ use reviver_compile::known::KnownCells;
 use reviver_compile::left::left_by;
 use reviver_compile::op::{OpKind, Space, SsaOp};
 use reviver_compile::passes::{PASSES, improved};
+use reviver_compile::written::TextPlan;
 use reviver_flow::graph::Way;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Shape};
@@ -28,7 +29,6 @@ use crate::interface::{CFunction, Interface};
 use crate::judge;
 use crate::memory::ProgramCells;
 use crate::place::{deep_call, place};
-use crate::plan::TextPlan;
 use crate::statements::Statements;
 
 /// The first words of every C file that is written.

@@ -24,6 +24,8 @@ mod sums;
 mod unused;
 
 use crate::form::SsaForm;
+use crate::op::SsaValue;
+use crate::range::IntRange;
 
 /// A pass: what it is called, and what it does to a form.
 pub type FormPass = (&'static str, fn(&mut SsaForm));
@@ -58,4 +60,10 @@ pub fn improved(mut form: SsaForm, passes: &[FormPass]) -> SsaForm {
         pass(&mut form);
     }
     form
+}
+
+/// Between which numbers an integer lies wherever it counts: one that is guarded counts only where its operation doesn't fail. Passes that drop
+/// checks drop what is known with them, so there is more to be known before the last one.
+pub fn range_where_it_counts(form: &SsaForm, value: SsaValue) -> IntRange {
+    ranges::KnownRanges::range(&ranges::CountingRanges(form), value)
 }

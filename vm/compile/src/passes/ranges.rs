@@ -13,6 +13,11 @@ pub(super) trait KnownRanges {
     /// The range that something has told of a value, if anything has.
     fn told(&self, value: SsaValue) -> Option<IntRange>;
 
+    /// Whether it may be taken for granted that no operation failed, be it that its guard is 0.
+    fn guards_hold(&self) -> bool {
+        false
+    }
+
     /// Between which numbers a value lies.
     fn range(&self, value: SsaValue) -> IntRange {
         range_within(self, value, MOST_DEPTH)
@@ -31,11 +36,28 @@ impl KnownRanges for FormRanges<'_> {
     }
 }
 
+/// The same where only values count whose operations haven't failed.
+pub(super) struct CountingRanges<'f>(pub &'f SsaForm);
+
+impl KnownRanges for CountingRanges<'_> {
+    fn form(&self) -> &SsaForm {
+        self.0
+    }
+    fn told(&self, value: SsaValue) -> Option<IntRange> {
+        self.0.ranges.get(&value).copied()
+    }
+    fn guards_hold(&self) -> bool {
+        true
+    }
+}
+
 fn range_within<K: KnownRanges + ?Sized>(known: &K, value: SsaValue, depth: u32) -> IntRange {
     let told = known.told(value).unwrap_or(IntRange::ALL);
     let made = match known.form().definition(value) {
         Some(Definition::Op(SsaOp { kind: OpKind::Int(value), .. })) => IntRange::only(*value),
-        Some(Definition::Op(op)) if op.guard.is_none() && depth > 0 => made_of(known, op, depth - 1),
+        Some(Definition::Op(op)) if (op.guard.is_none() || known.guards_hold()) && depth > 0 => {
+            made_of(known, op, depth - 1)
+        }
         Some(Definition::Op(_)) | None => IntRange::ALL,
         // What is passed along is a word, as cells are.
         Some(Definition::Parameter(_)) => IntRange::ALL,

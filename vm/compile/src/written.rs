@@ -1,14 +1,14 @@
-//! What of a form is written, and in which order: blocks that are come to without a pause, values that something comes of,
-//! and no parameter that always is one and the same value. Knows no text.
+//! What of a form somebody writes who makes text of it, and in which order: blocks that are come to without a pause, values that something comes
+//! of, and no parameter that always is one and the same value. Knows no text.
 
 use std::collections::{BTreeMap, HashMap};
 
-use reviver_compile::form::{Definition, Jump, SsaEnd, SsaForm};
-use reviver_compile::op::{OpKind, SsaOp, SsaValue};
+use crate::form::{Definition, Jump, SsaEnd, SsaForm};
+use crate::op::{OpKind, SsaOp, SsaValue};
 
 /// What is written of a form.
 #[derive(Debug)]
-pub(crate) struct TextPlan {
+pub struct TextPlan {
     /// The blocks: each is behind all that lead to it, but for loops.
     pub order: Vec<u32>,
     /// What stands for a value.
@@ -20,7 +20,7 @@ pub(crate) struct TextPlan {
 }
 
 /// Where a block leads to: a pause goes on, because nobody counts steps.
-pub(crate) fn followed(end: &SsaEnd) -> Vec<&Jump> {
+pub fn followed(end: &SsaEnd) -> Vec<&Jump> {
     match end {
         SsaEnd::Pause { next, .. } => vec![next],
         SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Exit { .. } => end.jumps().collect(),
@@ -29,6 +29,15 @@ pub(crate) fn followed(end: &SsaEnd) -> Vec<&Jump> {
 
 impl TextPlan {
     pub fn of(form: &SsaForm) -> TextPlan {
+        TextPlan::with(form, [], [])
+    }
+
+    /// What is written of a form in which some values stand for others, and others are used, besides, by blocks.
+    pub fn with(
+        form: &SsaForm,
+        stands_for: impl IntoIterator<Item = (SsaValue, SsaValue)>,
+        used: impl IntoIterator<Item = (u32, SsaValue)>,
+    ) -> TextPlan {
         let order = order(form);
         let mut plan = TextPlan {
             stands_for: (0..form.definitions.len() as u32).map(SsaValue).collect(),
@@ -36,8 +45,13 @@ impl TextPlan {
             is_shared: vec![false; form.definitions.len()],
             order,
         };
+        for (value, other) in stands_for {
+            if let Some(stands) = plan.stands_for.get_mut(value.0 as usize) {
+                *stands = other;
+            }
+        }
         plan.replace_parameters(form);
-        plan.find_uses(form);
+        plan.find_uses(form, used.into_iter().map(|(block, value)| (value, Some(block))).collect());
         plan
     }
 
@@ -61,6 +75,7 @@ impl TextPlan {
         self.uses.get(self.resolved(value).0 as usize).copied().unwrap_or(0)
     }
 
+    /// Whether it is used outside of the block that makes it, or passed to another one.
     pub fn is_shared(&self, value: SsaValue) -> bool {
         self.is_shared.get(value.0 as usize).copied().unwrap_or(true)
     }
@@ -111,9 +126,8 @@ impl TextPlan {
         }
     }
 
-    fn find_uses(&mut self, form: &SsaForm) {
+    fn find_uses(&mut self, form: &SsaForm, mut open: Vec<(SsaValue, Option<u32>)>) {
         let passed = self.passed_for(form);
-        let mut open: Vec<(SsaValue, Option<u32>)> = Vec::new();
         let homes = homes(form);
         for &block in &self.order {
             let here = &form.blocks[block as usize];

@@ -1,0 +1,114 @@
+//! The forms that lanes go through: one from an end of the program to the other, or the two of a gradient. Knows no text and no cell's number.
+
+use reviver_compile::build;
+use reviver_compile::form::{FormExit, Observed, SsaEnd, SsaForm, Version};
+use reviver_compile::known::KnownCells;
+use reviver_compile::left::left_by;
+use reviver_compile::op::{OpKind, Space};
+use reviver_compile::passes::{FormPass, PASSES, improved};
+use reviver_compile::route::RoutePlan;
+use reviver_compile::written::TextPlan;
+use reviver_flow::graph::Way;
+use reviver_isa::update::Action;
+use reviver_vm::differentiate::early_turn;
+use reviver_vm::{CheckLevel, Program, Travel};
+
+use crate::no_shader::NoShader;
+
+/// The form from one end of a program to the other.
+///
+/// # Errors
+/// The program does something that devices can't.
+pub(crate) fn whole(program: &Program, travel: Travel, level: CheckLevel) -> Result<SsaForm, NoShader> {
+    form(program, RoutePlan::whole(program, travel, level), KnownCells::default())
+}
+
+/// The forms to where the gradient of a loss turns, a real by its address, and back from there.
+///
+/// # Errors
+/// The program does something that devices can't.
+pub(crate) fn gradient(program: &Program, loss: usize, level: CheckLevel) -> Result<[SsaForm; 2], NoShader> {
+    if program.switches_mode() || program.reads_mode() || program.names_adjoints() {
+        return Err(NoShader::OwnMode);
+    }
+    let turn = early_turn(program, &[loss]).and_then(|stops| stops.only());
+    let turn = turn.map_or(program.end(), |node| node.position);
+    let [there, back] = RoutePlan::gradient(program, turn, level);
+    let there = form(program, there, KnownCells::default())?;
+    let known = left_by(&there, turn);
+    Ok([there, form(program, back, known)?])
+}
+
+fn form(program: &Program, plan: RoutePlan, known: KnownCells) -> Result<SsaForm, NoShader> {
+    let version = plan.version(program, known);
+    let observed = match version.observed {
+        // Whoever sees a lane that hasn't arrived begins it anew.
+        Observed::Anywhere | Observed::Arrival => Observed::Arrival,
+        Observed::Adjoints => Observed::Adjoints,
+    };
+    let form = build(program.module(), program.flow(), Version { observed, ..version })?;
+    check(program, &form, plan.to)?;
+    Ok(improved(form, &passes()))
+}
+
+/// The last pass drops what is known of indices, and with it which arrays they lie in.
+fn passes() -> Vec<FormPass> {
+    PASSES.into_iter().filter(|(name, _)| *name != "indices").collect()
+}
+
+/// Refuses a form that isn't left at the end of the way alone, or opens calls.
+fn check(program: &Program, form: &SsaForm, to: u32) -> Result<(), NoShader> {
+    let main = program.module().procedures.first();
+    let is_main = main.is_some_and(|main| (main.entry..=main.exit).contains(&to));
+    let order = TextPlan::of(form).order;
+    for block in order.iter().filter_map(|&block| form.blocks.get(block as usize)) {
+        let mut kinds = block.ops.iter().filter_map(|&value| form.op(value)).map(|op| op.kind);
+        if kinds.any(|kind| matches!(kind, OpKind::Load(Space::References) | OpKind::Input(_))) {
+            return Err(NoShader::Calls);
+        }
+        let SsaEnd::Exit { exit } = block.end else { continue };
+        match form.exits.get(exit as usize) {
+            Some(exit) if exit.is_full => return Err(NoShader::Calls),
+            Some(exit) if exit.position == to && exit.calls.is_empty() && is_main => {}
+            Some(exit) => return Err(foreign(program, exit)),
+            None => return Err(NoShader::Calls),
+        }
+    }
+    Ok(())
+}
+
+/// What is done at an exit that devices can't.
+fn foreign(program: &Program, exit: &FormExit) -> NoShader {
+    let at = match exit.way {
+        Way::Along => exit.position,
+        Way::Against => exit.position.saturating_sub(1),
+    };
+    let module = program.module();
+    let Some(instruction) = module.code.get(at as usize) else { return NoShader::Calls };
+    let cure = match instruction.update.action() {
+        Action::Put(_) | Action::Take(_) => "keep the values in an array: lanes have no stacks and tapes",
+        Action::Show => "take it out, and print what the lanes have come to",
+        Action::Call(_) | Action::CallVia(_) | Action::Parallel(_) => {
+            "write what is called in its place, by a macro: a rule, what passes a slice with a step, an adjoint or very many arguments, and a very large procedure aren't for devices"
+        }
+        Action::Switch(_) => "take it out, and ask for gradients from outside",
+        Action::Accumulate
+        | Action::Replace
+        | Action::Erase
+        | Action::Map
+        | Action::Exchange
+        | Action::Rotate
+        | Action::Clear
+        | Action::Test
+        | Action::Jump
+        | Action::Join
+        | Action::Begin
+        | Action::End => "run lanes on the processor",
+    };
+    let place = match (module.structure.line(at), module.structure.file(at)) {
+        (Some(line), Some(file)) => format!("{file}, line {line}"),
+        (Some(line), None) => format!("line {line}"),
+        (None, _) => format!("instruction {at}"),
+    };
+    NoShader::Foreign { place, what: instruction.update.name().to_owned(), cure }
+}

@@ -1,0 +1,62 @@
+//! Why lanes of a program have no shader, and what to do about it.
+
+use reviver_compile::Outside;
+
+/// Why there is no shader.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoShader {
+    /// The program does something that isn't made of operations on cells.
+    #[error("{place}: devices have no `{what}`")]
+    Foreign { place: String, what: String, cure: &'static str },
+    /// Calls that aren't put in place.
+    #[error(
+        "devices open no calls, and those of this program come back to themselves, or are too large to be put in place"
+    )]
+    Calls,
+    /// A loop that is entered in several places.
+    #[error("a loop of the program is entered in several places, which devices have no text for")]
+    Irreducible,
+    #[error("each lane would take {words} words of memory for its arrays, and {most} is the most")]
+    TooLarge { words: u64, most: u64 },
+    /// The program can't be differentiated from outside.
+    #[error(
+        "the program switches gradient mode itself, or reads it, or names adjoints, so devices can't differentiate it"
+    )]
+    OwnMode,
+    /// A cell that is given or asked for isn't one of the program's, or can't be given.
+    #[error("there is no such cell as the one at {address}, or no lane can be given it")]
+    NoCell { address: usize },
+    /// What lanes begin with isn't a state at the beginning of their way.
+    #[error(
+        "lanes can't begin with this state: it doesn't stand where their way begins, or there is something in main's variables"
+    )]
+    Start,
+    /// Whatever a lane is given, it leaves something behind.
+    #[error("every lane leaves something in `{name}` that should be used up")]
+    Leftover { name: String },
+    #[error(transparent)]
+    Outside(#[from] Outside),
+}
+
+impl NoShader {
+    /// What to do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            NoShader::Foreign { cure, .. } => cure,
+            NoShader::Calls => "write a loop in the place of the recursion, or run lanes on the processor",
+            NoShader::Irreducible => {
+                "let no branch lead into a loop from outside, or run lanes on the processor"
+            }
+            NoShader::TooLarge { .. } => {
+                "make arrays smaller that are indexed, or run lanes on the processor"
+            }
+            NoShader::OwnMode => "run lanes on the processor",
+            NoShader::NoCell { .. } => "name a cell of the program",
+            NoShader::Start => "begin at the end of the program that the way leads from",
+            NoShader::Leftover { .. } => "use it up in the program, or declare it `.inout` or `.garbage`",
+            NoShader::Outside(_) => {
+                "run lanes on the processor; a smaller program, or one with fewer branches, has a shader"
+            }
+        }
+    }
+}

@@ -1,0 +1,575 @@
+//! From pieces to statements of a language whose jumps leave the innermost loop at most: what leaves further says in a variable where it goes, and
+//! what lies between is skipped. A lane that goes on where it was kept skips what comes before in the same way. Knows no block's content.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+use crate::structure::Piece;
+
+/// The number of a place, as the variable has it; 0 says that control flows as it stands.
+pub(crate) type Label = u32;
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Statement {
+    /// What a block does, and the end of everything if it leads nowhere.
+    Block(u32),
+    /// What a jump of a block passes.
+    Pass {
+        from: u32,
+        arm: usize,
+    },
+    If {
+        asked: Asked,
+        yes: Vec<Statement>,
+        no: Vec<Statement>,
+    },
+    /// Repeated until it is left.
+    Loop(Vec<Statement>),
+    /// A round of a loop begins, of which this block is the head: a lane may be kept here.
+    Round {
+        head: u32,
+        label: Label,
+    },
+    /// The variable is set.
+    Lead(Label),
+    Break,
+    Continue,
+}
+
+/// What is asked where statements are chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// What a block branches on.
+    Condition(u32),
+    /// Whether control flows as it stands.
+    Flows,
+    /// Whether it does, or leads to one of these.
+    Enters(RangeInclusive<Label>),
+    /// Whether it does and a block branches so, or leads to one of these, if there are any.
+    Branches { of: u32, entered: Option<RangeInclusive<Label>> },
+    /// Whether it leads to a place.
+    LeadsTo(Label),
+    /// Whether it leads anywhere but to a place.
+    LeadsPast(Label),
+}
+
+/// The statements of pieces, and by label the heads at which a lane may be kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Statements {
+    pub all: Vec<Statement>,
+    pub heads: BTreeMap<Label, u32>,
+}
+
+impl Statements {
+    pub fn of(pieces: &[Piece]) -> Statements {
+        let mut lowering = Lowering::default();
+        lowering.number_heads(pieces);
+        lowering.number_places(pieces, None);
+        let heads: BTreeMap<Label, u32> =
+            lowering.heads.iter().map(|(&head, &label)| (label, head)).collect();
+        let entering = heads.keys().copied().collect();
+        let (all, _) = lowering.sequence(pieces, Sequence::led(entering), Around::default());
+        Statements { all, heads }
+    }
+}
+
+/// What is around a sequence.
+#[derive(Clone, Copy, Debug, Default)]
+struct Around {
+    /// The block that its end leads to.
+    falls: Option<u32>,
+    /// The innermost loop, by its head, and the block that its end leads to.
+    inside: Option<(u32, Option<u32>)>,
+}
+
+/// What control may do where a sequence ends.
+#[derive(Clone, Debug, Default)]
+struct Ended {
+    /// Where it may lead, besides flowing.
+    led: BTreeSet<Label>,
+    /// Where it may lead that has left the innermost loop already.
+    left: BTreeSet<Label>,
+    /// Whether anything leaves that loop.
+    breaks: bool,
+    /// Whether the end is come to at all.
+    is_open: bool,
+}
+
+#[derive(Debug, Default)]
+struct Lowering {
+    /// By head of a loop: those of the loops in a piece follow each other.
+    heads: BTreeMap<u32, Label>,
+    /// By block that is a place.
+    places: BTreeMap<u32, Label>,
+    /// The loop around each loop, and around each place, by their blocks.
+    around_loops: BTreeMap<u32, Option<u32>>,
+    around_places: BTreeMap<u32, Option<u32>>,
+}
+
+impl Lowering {
+    fn number_heads(&mut self, pieces: &[Piece]) {
+        for piece in pieces {
+            match piece {
+                Piece::Loop { head, body } => {
+                    self.heads.insert(*head, self.heads.len() as Label + 1);
+                    self.number_heads(body);
+                }
+                Piece::Choice { arms, .. } => arms.iter().for_each(|arm| self.number_heads(arm)),
+                Piece::Block(_) | Piece::Jump { .. } | Piece::Place(_) => {}
+            }
+        }
+    }
+
+    /// Numbers the places behind the heads.
+    fn number_places(&mut self, pieces: &[Piece], inside: Option<u32>) {
+        for piece in pieces {
+            match piece {
+                Piece::Place(block) => {
+                    self.places.insert(*block, (self.heads.len() + self.places.len()) as Label + 1);
+                    self.around_places.insert(*block, inside);
+                }
+                Piece::Loop { head, body } => {
+                    self.around_loops.insert(*head, inside);
+                    self.number_places(body, Some(*head));
+                }
+                Piece::Choice { arms, .. } => arms.iter().for_each(|arm| self.number_places(arm, inside)),
+                Piece::Block(_) | Piece::Jump { .. } => {}
+            }
+        }
+    }
+
+    /// The labels of the loops among some pieces.
+    fn labels(&self, pieces: &[Piece]) -> Option<RangeInclusive<Label>> {
+        let hull = |a: Option<RangeInclusive<Label>>, b: Option<RangeInclusive<Label>>| match (a, b) {
+            (Some(a), Some(b)) => Some(*a.start().min(b.start())..=*a.end().max(b.end())),
+            (a, b) => a.or(b),
+        };
+        pieces.iter().fold(None, |all, piece| match piece {
+            Piece::Loop { head, body } => {
+                let own = self.heads.get(head).map(|&label| label..=label);
+                hull(all, hull(own, self.labels(body)))
+            }
+            Piece::Choice { arms: [yes, no], .. } => hull(all, hull(self.labels(yes), self.labels(no))),
+            Piece::Block(_) | Piece::Jump { .. } | Piece::Place(_) => all,
+        })
+    }
+
+    /// The statements of a sequence into which control leads as `written` says.
+    fn sequence(&self, pieces: &[Piece], mut written: Sequence, around: Around) -> (Vec<Statement>, Ended) {
+        for (n, piece) in pieces.iter().enumerate() {
+            let next = pieces.get(n + 1);
+            let falls = match next {
+                None => around.falls,
+                Some(Piece::Place(block)) => Some(*block),
+                Some(Piece::Block(_) | Piece::Jump { .. } | Piece::Choice { .. } | Piece::Loop { .. }) => {
+                    None
+                }
+            };
+            match piece {
+                Piece::Block(block) => {
+                    written.flow(Statement::Block(*block));
+                    if !matches!(next, Some(Piece::Jump { .. } | Piece::Choice { .. })) {
+                        written.end();
+                    }
+                }
+                Piece::Jump { from, arm, leaves } => {
+                    written.flow(Statement::Pass { from: *from, arm: *arm });
+                    if let Some(to) = leaves {
+                        self.leave(*to, &mut written, Around { falls, ..around });
+                    }
+                }
+                Piece::Choice { of, arms } => {
+                    self.choice(*of, arms, &mut written, Around { falls, ..around });
+                }
+                Piece::Loop { head, body } => self.repeated(*head, body, &mut written, falls),
+                Piece::Place(block) => written.arrive(self.places.get(block).copied()),
+            }
+        }
+        written.ended()
+    }
+
+    /// A jump to where a place or the head of a loop around it stands.
+    fn leave(&self, to: u32, written: &mut Sequence, around: Around) {
+        if around.falls == Some(to) {
+            return;
+        }
+        let inside = around.inside.map(|(head, _)| head);
+        if inside == Some(to) {
+            written.flow(Statement::Continue);
+            return written.end();
+        }
+        if around.inside.is_some_and(|(_, behind)| behind == Some(to)) {
+            return written.leave_loop(None);
+        }
+        let is_head = self.is_around(to, inside);
+        let label = if is_head { self.heads.get(&to) } else { self.places.get(&to) }.copied();
+        let is_near = !is_head && self.around_places.get(&to).copied().flatten() == inside;
+        written.flow(Statement::Lead(label.unwrap_or_default()));
+        match is_near {
+            true => written.lead(label),
+            false => written.leave_loop(label),
+        }
+    }
+
+    /// Whether a block is the head of a loop around another loop.
+    fn is_around(&self, head: u32, inside: Option<u32>) -> bool {
+        let mut at = inside;
+        while let Some(found) = at.filter(|&found| found != head) {
+            at = self.around_loops.get(&found).copied().flatten();
+        }
+        at.is_some()
+    }
+
+    fn choice(&self, of: u32, arms: &[Vec<Piece>; 2], written: &mut Sequence, around: Around) {
+        let before = std::mem::take(&mut written.led);
+        let entered = arms.each_ref().map(|arm| self.labels(arm).filter(|_| !before.is_empty()));
+        let [yes, no] = [(&arms[0], &entered[0]), (&arms[1], &entered[1])].map(|(arm, entered)| {
+            let led = before.iter().copied().filter(|label| is_in(entered, *label)).collect();
+            self.sequence(arm, Sequence::led(led), around)
+        });
+        let others = before.iter().filter(|&&label| !entered.iter().any(|range| is_in(range, label)));
+        let led: BTreeSet<Label> = others.copied().collect();
+        let is_passed_by = !led.is_empty();
+        written.led = before;
+        let statement = match written.led.is_empty() {
+            true => Statement::If { asked: Asked::Condition(of), yes: yes.0, no: no.0 },
+            false => {
+                let [of_yes, of_no] = entered;
+                let asked = of_no.map_or(Asked::Flows, Asked::Enters);
+                let no = if no.0.is_empty() {
+                    Vec::new()
+                } else {
+                    vec![Statement::If { asked, yes: no.0, no: Vec::new() }]
+                };
+                Statement::If { asked: Asked::Branches { of, entered: of_yes }, yes: yes.0, no }
+            }
+        };
+        written.put(statement);
+        written.led = led;
+        written.is_open &= is_passed_by || yes.1.is_open || no.1.is_open;
+        for arm in [yes.1, no.1] {
+            written.led.extend(arm.led);
+            written.left.extend(arm.left);
+            written.breaks |= arm.breaks;
+        }
+    }
+
+    fn repeated(&self, head: u32, body: &[Piece], written: &mut Sequence, falls: Option<u32>) {
+        let Some(&label) = self.heads.get(&head) else { return };
+        let labels = match self.labels(body) {
+            Some(inner) => label..=*inner.end(),
+            None => label..=label,
+        };
+        let (within, others): (BTreeSet<Label>, BTreeSet<Label>) =
+            written.led.iter().partition(|label| labels.contains(label));
+        let mut inner = Sequence::led(within);
+        inner.arrive(Some(label));
+        inner.flow(Statement::Round { head, label });
+        let around = Around { falls: Some(head), inside: Some((head, falls)) };
+        let (mut statements, mut ended) = self.sequence(body, inner, around);
+        ended.led.remove(&label);
+        if ended.is_open && !ended.led.is_empty() {
+            let yes = vec![Statement::Break];
+            statements.push(Statement::If { asked: Asked::LeadsPast(label), yes, no: Vec::new() });
+            ended.breaks = true;
+            ended.left.extend(ended.led);
+        }
+        let statement = Statement::Loop(statements);
+        match others.is_empty() {
+            true => written.put(statement),
+            false => {
+                let asked = Asked::Enters(labels);
+                written.put(Statement::If { asked, yes: vec![statement], no: Vec::new() });
+            }
+        }
+        written.is_open &= ended.breaks || !others.is_empty();
+        written.led = others;
+        written.led.extend(ended.left);
+    }
+}
+
+fn is_in(range: &Option<RangeInclusive<Label>>, label: Label) -> bool {
+    range.as_ref().is_some_and(|range| range.contains(&label))
+}
+
+/// A sequence as far as it is written.
+#[derive(Debug, Default)]
+struct Sequence {
+    statements: Vec<Statement>,
+    /// What comes next only where control flows.
+    guarded: Vec<Statement>,
+    /// Where control may lead here, besides flowing.
+    led: BTreeSet<Label>,
+    left: BTreeSet<Label>,
+    breaks: bool,
+    is_open: bool,
+    /// Whether control doesn't flow here: it leads somewhere, if it comes here at all.
+    is_led: bool,
+}
+
+impl Sequence {
+    fn led(led: BTreeSet<Label>) -> Sequence {
+        Sequence { led, is_open: true, ..Sequence::default() }
+    }
+
+    /// What happens where control flows.
+    fn flow(&mut self, statement: Statement) {
+        if !self.is_open || self.is_led {
+            return;
+        }
+        match self.led.is_empty() {
+            true => self.statements.push(statement),
+            false => self.guarded.push(statement),
+        }
+    }
+
+    /// What finds out itself whether control flows.
+    fn put(&mut self, statement: Statement) {
+        self.close();
+        if self.is_open {
+            self.statements.push(statement);
+        }
+    }
+
+    fn close(&mut self) {
+        if !self.guarded.is_empty() {
+            let yes = std::mem::take(&mut self.guarded);
+            self.statements.push(Statement::If { asked: Asked::Flows, yes, no: Vec::new() });
+        }
+    }
+
+    /// What flowed has gone elsewhere.
+    fn end(&mut self) {
+        self.is_open &= !self.led.is_empty();
+        self.is_led = true;
+    }
+
+    /// What flowed leads to a place from here on.
+    fn lead(&mut self, label: Option<Label>) {
+        self.close();
+        self.led.extend(label);
+        self.is_led = true;
+    }
+
+    /// What flowed leaves the innermost loop, perhaps for somewhere further out.
+    fn leave_loop(&mut self, label: Option<Label>) {
+        self.flow(Statement::Break);
+        self.left.extend(label);
+        self.breaks = true;
+        self.end();
+    }
+
+    /// What leads to a place flows from here on.
+    fn arrive(&mut self, label: Option<Label>) {
+        self.close();
+        self.is_led = false;
+        let Some(label) = label.filter(|label| self.led.remove(label)) else { return };
+        let lead = Statement::Lead(0);
+        self.statements.push(match self.led.is_empty() {
+            true => lead,
+            false => Statement::If { asked: Asked::LeadsTo(label), yes: vec![lead], no: Vec::new() },
+        });
+    }
+
+    fn ended(mut self) -> (Vec<Statement>, Ended) {
+        self.close();
+        let Sequence { statements, led, left, breaks, is_open, .. } = self;
+        (statements, Ended { led, left, breaks, is_open })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::structure::{Graph, structured};
+
+    /// A walk through a graph: which way each block takes is told by how many came before.
+    struct Walk<'g> {
+        graph: &'g Graph,
+        seed: u64,
+        trace: Vec<u32>,
+        lead: Label,
+        /// How often a lane was kept.
+        kept: u32,
+        arm: usize,
+    }
+
+    /// How statements end.
+    #[derive(PartialEq)]
+    enum Way {
+        On,
+        Broken,
+        Continued,
+        Over,
+        Kept,
+    }
+
+    const LONGEST: usize = 40;
+
+    fn mixed(mut bits: u64) -> u64 {
+        for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)] {
+            bits = (bits ^ (bits >> shift)).wrapping_mul(factor);
+        }
+        bits ^ (bits >> 31)
+    }
+
+    impl Walk<'_> {
+        fn arm_at(&self, length: usize) -> usize {
+            (mixed(self.seed ^ (length as u64) << 32) & 1) as usize
+        }
+
+        fn plainly(graph: &Graph, seed: u64) -> Vec<u32> {
+            let mut walk = Walk { graph, seed, trace: Vec::new(), lead: 0, kept: 0, arm: 0 };
+            let mut at = 0;
+            while walk.trace.len() < LONGEST {
+                walk.trace.push(at);
+                let arm = walk.arm_at(walk.trace.len());
+                match graph.successors[at as usize].as_slice() {
+                    [] => break,
+                    [only] => at = *only,
+                    both => at = both[arm],
+                }
+            }
+            walk.trace
+        }
+
+        fn asked(&self, asked: &Asked) -> bool {
+            match asked {
+                Asked::Condition(of) => {
+                    assert_eq!((self.trace.last(), self.lead), (Some(of), 0));
+                    self.arm == 0
+                }
+                Asked::Flows => self.lead == 0,
+                Asked::Enters(range) => self.lead == 0 || range.contains(&self.lead),
+                Asked::Branches { of, entered } => match self.lead {
+                    0 => {
+                        assert_eq!(self.trace.last(), Some(of));
+                        self.arm == 0
+                    }
+                    lead => entered.as_ref().is_some_and(|range| range.contains(&lead)),
+                },
+                Asked::LeadsTo(label) => self.lead == *label,
+                Asked::LeadsPast(label) => self.lead != 0 && self.lead != *label,
+            }
+        }
+
+        fn carry_out(&mut self, statements: &[Statement]) -> Way {
+            for (n, statement) in statements.iter().enumerate() {
+                let way = self.one(statement);
+                if way != Way::On {
+                    let is_last = n + 1 == statements.len();
+                    let is_plain = match statement {
+                        Statement::Break | Statement::Continue => true,
+                        Statement::Block(block) => self.graph.successors[*block as usize].is_empty(),
+                        _ => false,
+                    };
+                    assert!(is_last || !is_plain, "{statements:?}");
+                    return way;
+                }
+            }
+            Way::On
+        }
+
+        fn one(&mut self, statement: &Statement) -> Way {
+            match statement {
+                Statement::Block(block) => {
+                    assert_eq!(self.lead, 0);
+                    self.trace.push(*block);
+                    self.arm = self.arm_at(self.trace.len());
+                    let is_last = self.graph.successors[*block as usize].is_empty();
+                    if is_last || self.trace.len() >= LONGEST { Way::Over } else { Way::On }
+                }
+                Statement::Pass { from, arm } => {
+                    assert_eq!((self.trace.last(), self.lead), (Some(from), 0));
+                    assert!(self.graph.successors[*from as usize].len() == 1 || *arm == self.arm);
+                    Way::On
+                }
+                Statement::If { asked, yes, no } => {
+                    let chosen = if self.asked(asked) { yes } else { no };
+                    self.carry_out(chosen)
+                }
+                Statement::Loop(body) => loop {
+                    match self.carry_out(body) {
+                        Way::On | Way::Continued => {}
+                        Way::Broken => return Way::On,
+                        other => return other,
+                    }
+                },
+                Statement::Round { label, .. } => {
+                    assert_eq!(self.lead, 0);
+                    self.kept += 1;
+                    if mixed(self.seed ^ u64::from(self.kept)) % 3 == 0 {
+                        self.lead = *label;
+                        return Way::Kept;
+                    }
+                    Way::On
+                }
+                Statement::Lead(label) => {
+                    self.lead = *label;
+                    Way::On
+                }
+                Statement::Break => Way::Broken,
+                Statement::Continue => Way::Continued,
+            }
+        }
+    }
+
+    /// Whether a graph has a structure; if so, that has the walks of the graph, however often it is left and gone on with.
+    fn walks_agree(graph: &Graph, walks: u64) -> bool {
+        let Ok(pieces) = structured(graph) else { return false };
+        let statements = Statements::of(&pieces);
+        for seed in 0..walks {
+            let seed = mixed(seed + 1);
+            let expected = Walk::plainly(graph, seed);
+            let mut walk = Walk { graph, seed, trace: Vec::new(), lead: 0, kept: 0, arm: 0 };
+            let mut way = walk.carry_out(&statements.all);
+            while way == Way::Kept {
+                assert!(statements.heads.contains_key(&walk.lead));
+                way = walk.carry_out(&statements.all);
+            }
+            assert!(walk.trace == expected, "{graph:?}\n{statements:#?}\n{:?} {expected:?}", walk.trace);
+            assert!(way == Way::Over);
+        }
+        true
+    }
+
+    /// All that a block may lead to among some.
+    fn ends(count: u32) -> Vec<Vec<u32>> {
+        let targets = 1..count;
+        let pairs = targets.clone().flat_map(|a| targets.clone().map(move |b| vec![a, b]));
+        std::iter::once(Vec::new()).chain(targets.clone().map(|a| vec![a])).chain(pairs).collect()
+    }
+
+    #[test]
+    fn small_graphs_and_their_statements_have_the_same_walks() {
+        let ends = ends(4);
+        let mut structured = 0;
+        for code in 0..ends.len().pow(4) {
+            let successors = (0..4).map(|n| ends[code / ends.len().pow(n) % ends.len()].clone()).collect();
+            structured += u32::from(walks_agree(&Graph { successors }, 3));
+        }
+        assert!(structured > 20_000, "{structured}");
+    }
+
+    #[test]
+    fn random_graphs_and_their_statements_have_the_same_walks() {
+        let (mut structured, mut seed) = (0, 7);
+        for round in 0..60_000_u32 {
+            let count = 5 + round % 8;
+            let mut random = |below: u32| {
+                seed = mixed(seed + 1);
+                (seed >> 33) as u32 % below
+            };
+            // Blocks lead near to where they stand, as those of programs do.
+            let mut near = |n: u32| (1 + (n + random(4)).saturating_sub(random(3))).min(count - 1);
+            let successors = (0..count).map(|n| match n {
+                _ if n == count - 1 => Vec::new(),
+                _ if near(n) % 2 == 0 => vec![near(n)],
+                _ => vec![near(n), near(n)],
+            });
+            structured += u32::from(walks_agree(&Graph { successors: successors.collect() }, 3));
+        }
+        assert!(structured > 10_000, "{structured}");
+    }
+}

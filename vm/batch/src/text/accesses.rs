@@ -1,0 +1,90 @@
+//! Words of a lane's memory: those of cells, at addresses that are known or computed, and runs of them. Knows no operation.
+
+use reviver_compile::op::{Space, SsaOp, SsaValue};
+use reviver_compile::passes::range_where_it_counts;
+use reviver_isa::instruction::Class;
+
+use super::Writer;
+use crate::cells::literal;
+use crate::words::{WordRun, WordSource};
+
+/// So many words are gone through in one round of a loop.
+const UNROLLED: u32 = 16;
+
+impl Writer<'_> {
+    /// A value of a class as a word; words have no class.
+    pub(super) fn to_word(&self, class: Option<Class>, value: &str) -> String {
+        match class {
+            Some(class) => self.operations.to_word(class, value),
+            None => value.to_owned(),
+        }
+    }
+
+    pub(super) fn of_word(&self, class: Option<Class>, word: &str) -> String {
+        match class {
+            Some(class) => self.operations.of_word(class, word),
+            None => word.to_owned(),
+        }
+    }
+
+    /// The place of a word of the lane's memory.
+    pub(super) fn word(&self, word: u32) -> String {
+        format!("kept[{}u * stride + lane]", self.memory_at() + word)
+    }
+
+    /// The place of the cell that an operation loads or stores. Where a check has failed on the way an address is anything; none leads out of the
+    /// cells that it was looked up for. None if there are no such cells, so that a check has failed already.
+    pub(super) fn accessed(&mut self, value: SsaValue, space: Space, op: &SsaOp) -> Option<String> {
+        let form = &self.text.journey.form;
+        let known = literal(form, op).and_then(|address| self.text.memory.word((space, address)));
+        if let Some(word) = known {
+            return Some(self.word(word));
+        }
+        let address = op.operands.first().copied().unwrap_or(value);
+        let range = range_where_it_counts(form, self.plan.resolved(address));
+        let run = self.text.memory.within(space, range, form)?;
+        let (name, address) = (format!("at{}", value.0), self.value(address));
+        let from = match run.first {
+            0 => address,
+            first => format!("({address} - {first}li)"),
+        };
+        self.line(format!("let {name} = select(0u, u32({from}), bitcast<u64>({from}) < {}lu);", run.cells()));
+        Some(format!("kept[({}u + {name}) * stride + lane]", self.memory_at() + run.word))
+    }
+
+    /// Goes through the words of a run: `each` writes lines for one, with its place, that of its counterpart, and how far it is from the
+    /// run's first word.
+    pub(super) fn through(&mut self, run: &WordRun, mut each: impl FnMut(&mut Self, &str, &str, &str)) {
+        let at = self.memory_at() + run.word;
+        let whole = if run.count <= UNROLLED { 0 } else { run.count - run.count % UNROLLED };
+        let one = |writer: &mut Self, offset: &str, each: &mut dyn FnMut(&mut Self, &str, &str, &str)| {
+            let place = format!("kept[({at}u + {offset}) * stride + lane]");
+            let source = match run.source {
+                WordSource::Same(0) => "constants[0]".to_owned(),
+                WordSource::Same(bits) => format!("{bits}lu"),
+                WordSource::Given(first) => format!("given[({first}u + {offset}) * stride + lane]"),
+                WordSource::Table(first) => format!("constants[{first}u + {offset}]"),
+            };
+            each(writer, &place, &source, offset);
+        };
+        if whole > 0 {
+            self.open(format!("for (var word = 0u; word < {whole}u; word += {UNROLLED}u) {{"));
+            for n in 0..UNROLLED {
+                self.open("{");
+                one(self, &format!("(word + {n}u)"), &mut each);
+                self.close();
+            }
+            self.close();
+        }
+        for n in whole..run.count {
+            self.open("{");
+            one(self, &format!("{n}u"), &mut each);
+            self.close();
+        }
+    }
+
+    /// The rounds of the loops that go through a run.
+    pub(super) fn rounds_through(run: &WordRun) -> u32 {
+        if run.count <= UNROLLED { 0 } else { run.count / UNROLLED }
+    }
+}

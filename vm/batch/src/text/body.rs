@@ -1,0 +1,157 @@
+//! Statements as lines: blocks, what jumps pass, and where a lane is kept for later. Knows no operation.
+
+use reviver_compile::form::SsaEnd;
+use reviver_compile::op::SsaValue;
+use reviver_compile::written::followed;
+
+use super::Writer;
+use crate::statements::{Asked, Statement};
+
+impl Writer<'_> {
+    pub(super) fn statements(&mut self, statements: &[Statement]) {
+        for statement in statements {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Block(block) => self.block(*block),
+            Statement::Pass { from, arm } => self.pass(*from, *arm),
+            Statement::If { asked, yes, no } => {
+                let asked = self.asked(asked);
+                self.open(format!("if ({asked}) {{"));
+                self.statements(yes);
+                if !no.is_empty() {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.open("} else {");
+                    self.statements(no);
+                }
+                self.close();
+            }
+            Statement::Loop(body) => {
+                self.open("loop {");
+                self.statements(body);
+                self.close();
+            }
+            Statement::Round { head, label } => self.round(*head, *label),
+            Statement::Lead(label) => self.line(format!("lead = {label}u;")),
+            Statement::Break => self.line("break;"),
+            Statement::Continue => self.line("continue;"),
+        }
+    }
+
+    fn asked(&self, asked: &Asked) -> String {
+        let condition = |of: u32| {
+            let block = self.text.journey.form.blocks.get(of as usize);
+            match block.map(|block| &block.end) {
+                Some(SsaEnd::Branch { condition, .. }) => format!("{} != 0li", self.value(*condition)),
+                // Nothing else branches.
+                Some(SsaEnd::Go(_) | SsaEnd::Pause { .. } | SsaEnd::Exit { .. }) | None => "true".to_owned(),
+            }
+        };
+        match asked {
+            Asked::Condition(of) => condition(*of),
+            Asked::Flows => "lead == 0u".to_owned(),
+            Asked::Enters(range) => {
+                format!("lead == 0u || (lead >= {}u && lead <= {}u)", range.start(), range.end())
+            }
+            Asked::Branches { of, entered: None } => format!("lead == 0u && {}", condition(*of)),
+            Asked::Branches { of, entered: Some(range) } => format!(
+                "(lead == 0u && {}) || (lead >= {}u && lead <= {}u)",
+                condition(*of),
+                range.start(),
+                range.end()
+            ),
+            Asked::LeadsTo(label) => format!("lead == {label}u"),
+            Asked::LeadsPast(label) => format!("lead != 0u && lead != {label}u"),
+        }
+    }
+
+    fn block(&mut self, number: u32) {
+        let text = self.text;
+        let Some(block) = text.journey.form.blocks.get(number as usize) else { return };
+        let leads_back = text.journey.back.is_some_and(|back| number >= back);
+        for &value in &block.ops {
+            self.op(value, leads_back);
+        }
+        let sign = if leads_back { "-" } else { "+" };
+        if block.steps > 0 {
+            self.line(format!("clock = clock {sign} {}li;", block.steps));
+        }
+        if let SsaEnd::Pause { skipped: Some(skipped), .. } = block.end {
+            let skipped = self.value(skipped);
+            self.line(format!("clock = clock {sign} {skipped};"));
+        }
+        if let Some(turning) = text.turning.as_ref().filter(|turning| turning.block == number) {
+            self.turn(turning);
+        }
+        if let Some(arrival) = text.arrivals.get(&number) {
+            self.arrive(arrival);
+        }
+    }
+
+    /// A round of a loop begins: a lane that has failed ends here, and one that has made enough rounds is kept for later.
+    fn round(&mut self, head: u32, label: u32) {
+        let is_back = self.text.journey.back.is_some_and(|back| head >= back);
+        self.line("rounds = rounds + 1u;");
+        // A way back that makes more steps than there were is lost.
+        let lost = if is_back { " | (clock < 0li)" } else { "" };
+        self.open(format!("if (failed | (rounds > most_rounds){lost}) {{"));
+        self.line(format!("lead = {label}u;"));
+        let kept = self.kept.get(&head).cloned().unwrap_or_default();
+        for (word, value) in (self.control.len()..).zip(kept) {
+            let class = self.text.journey.form.class(value);
+            let bits = self.to_word(class, &self.value(value));
+            self.line(format!("kept[{word}u * stride + lane] = {bits};"));
+        }
+        for (word, control) in self.control.clone().into_iter().enumerate() {
+            let bits = match control.class {
+                None => format!("u64({})", control.name),
+                class => self.to_word(class, control.name),
+            };
+            self.line(format!("kept[{word}u * stride + lane] = {bits};"));
+        }
+        let is_over = if self.text.journey.back.is_some_and(|back| head >= back) {
+            "false"
+        } else {
+            "bitcast<u64>(clock) > most_steps"
+        };
+        if !is_back {
+            self.line("steps[lane] = bitcast<u64>(clock);");
+        }
+        self.line(format!("end_lane(lane, failed{lost}, {is_over}, UNDERWAY);"));
+        self.line("return;");
+        self.close();
+    }
+
+    /// Passes all arguments at once, as one may be a parameter.
+    fn pass(&mut self, from: u32, arm: usize) {
+        let form = &self.text.journey.form;
+        let Some(block) = form.blocks.get(from as usize) else { return };
+        let jumps = followed(&block.end);
+        let Some(jump) = jumps.get(arm) else { return };
+        let moves: Vec<(SsaValue, SsaValue)> =
+            self.plan.passed(form, jump).into_iter().filter(|(to, from)| to != from).collect();
+        let changed: Vec<SsaValue> = moves.iter().map(|(to, _)| *to).collect();
+        let is_changed_before = |n: usize, from: &SsaValue| changed.iter().take(n).any(|to| to == from);
+        let texts: Vec<(String, String, bool)> = moves
+            .iter()
+            .enumerate()
+            .map(|(n, (to, from))| (self.value(*to), self.value(*from), is_changed_before(n, from)))
+            .collect();
+        let needs_scope = texts.iter().any(|(.., is_changed)| *is_changed);
+        if needs_scope {
+            self.open("{");
+        }
+        for (to, from, _) in texts.iter().filter(|(.., is_changed)| *is_changed) {
+            self.line(format!("let {to}_next = {from};"));
+        }
+        for (to, from, is_changed) in texts {
+            self.line(if is_changed { format!("{to} = {to}_next;") } else { format!("{to} = {from};") });
+        }
+        if needs_scope {
+            self.close();
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Where a gradient turns, and where lanes arrive: what they have come to, and whether it is what the processor would come to without
+//! another word. What the bounds mean stands in `reviver_vm::differentiate::astray` and `reviver_vm::watch`; whatever is uncertain here fails.
+
+use reviver_compile::op::SsaValue;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+use reviver_vm::watch::{MARK_FACTOR, MARK_ROUNDS, MARK_SHIFT, Rounding};
+
+use super::Writer;
+use crate::ends::{Arrival, Compared, Likeness, Turning};
+use crate::journey::CellHome;
+use crate::words::{WordRun, WordSource};
+
+impl Writer<'_> {
+    /// A value, or the word of a cell as a value.
+    fn at_home(&self, class: Class, home: CellHome) -> String {
+        match home {
+            CellHome::Value(value) => self.value(value),
+            CellHome::Memory(word) => self.of_word(Some(class), &self.word(word)),
+        }
+    }
+
+    /// The class of what a cell holds, by whether it is a value.
+    fn home_class(&self, home: CellHome, otherwise: Class) -> Class {
+        match home {
+            CellHome::Value(value) => self.text.journey.form.class(value).unwrap_or(otherwise),
+            CellHome::Memory(_) => otherwise,
+        }
+    }
+
+    pub(super) fn turn(&mut self, turning: &Turning) {
+        self.line("steps[lane] = bitcast<u64>(clock);");
+        let loss = self.at_home(Class::Real, turning.loss);
+        let bits = self.to_word(Some(Class::Real), &loss);
+        let word = self.text.found.saturating_sub(1);
+        self.line(format!("found[{word}u * stride + lane] = {bits};"));
+        self.open("if (bitcast<u64>(clock) > most_steps) {");
+        self.line("end_lane(lane, failed, true, OVER);");
+        self.line("return;");
+        self.close();
+        if !self.text.is_watched() {
+            return;
+        }
+        self.line(format!("loss = {loss};"));
+        let largest = self.near(turning.largest, true);
+        self.line(format!("largest = {largest};"));
+        let mut reals: Vec<SsaValue> = turning.reals.iter().map(|&value| self.plan.resolved(value)).collect();
+        reals.sort_unstable();
+        reals.dedup();
+        for value in reals {
+            let value = self.value(value);
+            self.line(format!("largest = max(largest, abs({value}));"));
+        }
+        for run in &turning.words {
+            let run = WordRun { word: run.word, count: run.cells(), source: WordSource::Same(0) };
+            self.through(&run, |writer, place, _, _| {
+                let held = writer.of_word(Some(Class::Real), place);
+                writer.line(format!("largest = max(largest, abs({held}));"));
+            });
+        }
+    }
+
+    pub(super) fn freed(&mut self, freed: &str, adjoint: &str) {
+        self.line(format!("freed = max(freed, abs({freed}));"));
+        self.line(format!("freed_error = summed(freed_error, weighed({freed}, {adjoint}));"));
+        self.line(format!("failed = failed | is_unrounded({freed});"));
+    }
+
+    /// What a lane has come to, and its end.
+    pub(super) fn arrive(&mut self, arrival: &Arrival) {
+        for (word, &home) in arrival.found.iter().enumerate() {
+            let class = self.home_class(home, Class::Int);
+            let bits = match home {
+                CellHome::Value(value) => self.to_word(Some(class), &self.value(value)),
+                CellHome::Memory(at) => self.word(at),
+            };
+            self.line(format!("found[{word}u * stride + lane] = {bits};"));
+        }
+        if self.text.is_watched() {
+            let ulps = self.near(Rounding::of(self.numbers.system).ulps, true);
+            self.line(format!("let most = {ulps} * ulp_of(largest);"));
+            self.line("var error = freed_error;");
+            self.fail("!(freed <= most)", None);
+            self.fail("path != 0lu", None);
+        }
+        for compared in &arrival.compared {
+            self.compare(compared);
+        }
+        if self.text.is_watched() {
+            let of_loss = self.near(Rounding::of(self.numbers.system).of_loss, true);
+            self.fail(&format!("!(error <= {of_loss} * abs(loss))"), None);
+        }
+        let is_over = match self.text.turning {
+            Some(_) => {
+                // A way back that isn't as long as the way there isn't that.
+                if self.text.is_judged() {
+                    self.fail("!(clock == 0li)", None);
+                }
+                "false"
+            }
+            None => {
+                self.line("steps[lane] = bitcast<u64>(clock);");
+                "bitcast<u64>(clock) > most_steps"
+            }
+        };
+        self.line(format!("end_lane(lane, failed, {is_over}, ARRIVED);"));
+        self.line("return;");
+    }
+
+    fn compare(&mut self, compared: &Compared) {
+        match compared {
+            Compared::Value { class, found, expected, likeness, adjoint } => {
+                if self.plan.resolved(*found) == self.plan.resolved(*expected) {
+                    return;
+                }
+                let (found, expected) = (self.value(*found), self.value(*expected));
+                if found == expected {
+                    return;
+                }
+                let adjoint = adjoint.map(|home| self.at_home(Class::Real, home));
+                self.alike(*class, &found, &expected, *likeness, adjoint);
+            }
+            Compared::Words { class, expected, likeness, adjoints } => {
+                let (class, likeness, first) = (*class, *likeness, *adjoints);
+                let base = self.memory_at();
+                self.through(expected, |writer, place, source, offset| {
+                    let found = writer.of_word(Some(class), place);
+                    let expected = writer.of_word(Some(class), source);
+                    let adjoint = first.map(|word| {
+                        let place = format!("kept[({}u + {offset}) * stride + lane]", base + word);
+                        writer.of_word(Some(class), &place)
+                    });
+                    writer.line(format!("let found_here = {found};"));
+                    writer.line(format!("let wanted_here = {expected};"));
+                    writer.alike(class, "found_here", "wanted_here", likeness, adjoint);
+                });
+            }
+        }
+    }
+
+    fn alike(
+        &mut self,
+        class: Class,
+        found: &str,
+        expected: &str,
+        likeness: Likeness,
+        adjoint: Option<String>,
+    ) {
+        match likeness {
+            Likeness::Same if class == Class::Real && self.real() != "i64" => {
+                let [a, b] = [found, expected].map(|value| self.to_word(Some(class), value));
+                self.fail(&format!("{a} != {b}"), None);
+            }
+            Likeness::Same => self.fail(&format!("{found} != {expected}"), None),
+            Likeness::Close => {
+                let tolerance = self.near(self.numbers.tolerance, true);
+                self.fail(&format!("!(distance({found}, {expected}) <= {tolerance})"), None);
+            }
+            Likeness::Restored => {
+                self.fail(&format!("is_missed({found}, {expected}, most)"), None);
+                match adjoint {
+                    Some(adjoint) => self.line(format!(
+                        "error = summed(error, weighed(distance({found}, {expected}), {adjoint}));"
+                    )),
+                    // Nobody knows what that does to the loss.
+                    None => self.fail(&format!("!({found} == {expected})"), None),
+                }
+            }
+        }
+    }
+
+    /// The functions that judge floats. Where they aren't as wide as the processor's they err on the side of failing.
+    pub(super) fn judging(&self) -> String {
+        let real = self.real();
+        let (above, least, bits, fraction, word) = match self.numbers.system {
+            RealSystem::F64 => ("", "", "u64", "52", "lu"),
+            // A sum or product that is rounded down may hide what counts, and what is too small for a float.
+            RealSystem::F32 => (" * 1.0000004f", " + 1e-37f", "u32", "23", "u"),
+            RealSystem::Fixed(_) => return String::new(),
+        };
+        let Rounding { digits, part, .. } = Rounding::of(self.numbers.system);
+        let (part, one) = (self.near(part, true), MARK_FACTOR);
+        let long = match self.numbers.system {
+            RealSystem::F32 => (1_u64 << f32::MANTISSA_DIGITS.saturating_sub(digits)) - 1,
+            RealSystem::F64 | RealSystem::Fixed(_) => {
+                (1_u64 << f64::MANTISSA_DIGITS.saturating_sub(digits)) - 1
+            }
+        };
+        let rounds: String = MARK_ROUNDS
+            .iter()
+            .map(|(shift, factor)| format!("    mark = (mark ^ (mark >> {shift}u)) * {factor}lu;\n"))
+            .collect();
+        let mut text =
+            format!("fn distance(a: {real}, b: {real}) -> {real} {{\n    return abs(a - b){above};\n}}\n\n");
+        if self.text.is_watched() {
+            text.push_str(&format!(
+                "\
+fn mark_of(number: u64) -> u64 {{
+    var mark = number * {one}lu;
+{rounds}    return mark ^ (mark >> {MARK_SHIFT}u);
+}}
+
+// The unit in the last place of a number that isn't negative; 0 where that is too small.
+fn ulp_of(number: {real}) -> {real} {{
+    let exponent = bitcast<{bits}>(number) >> {fraction}u;
+    let last = select(0{word}, (exponent - {fraction}{word}) << {fraction}u, exponent > {fraction}{word});
+    return bitcast<{real}>(last);
+}}
+
+fn summed(a: {real}, b: {real}) -> {real} {{
+    return (a + b){above};
+}}
+
+// The size of a product, if it has one.
+fn weighed(a: {real}, b: {real}) -> {real} {{
+    let product = abs(a * b){above}{least};
+    return select(product, zero, (a == zero) | (b == zero));
+}}
+
+// Whether a number has more digits than what is left of a sum.
+fn is_unrounded(number: {real}) -> bool {{
+    return (bitcast<{bits}>(number) & {long}{word}) != 0{word};
+}}
+
+// Whether a number is off by more than rounding explains.
+fn is_missed(to: {real}, from: {real}, most: {real}) -> bool {{
+    let by = distance(to, from);
+    return !(by <= most) | (!(from == zero) & !(by <= abs(from) * {part}));
+}}
+
+"
+            ));
+        }
+        text
+    }
+}

@@ -1,0 +1,207 @@
+//! What is around the way in a shader: what it is bound to, how a lane is found, how it begins, and how it goes on where it was kept.
+
+use std::fmt::Write as _;
+
+use reviver_isa::instruction::Class;
+
+use super::Writer;
+use crate::shader::{WORKGROUP, status};
+use crate::statements::Label;
+use crate::words::WordRun;
+
+impl Writer<'_> {
+    /// The whole text.
+    pub(super) fn shader(&mut self) -> String {
+        self.begin();
+        let statements = self.statements;
+        self.statements(&statements.all);
+        let body = std::mem::take(&mut self.lines).join("\n");
+        // What operations need is known once they are written. Their tables lie behind the other constants.
+        let functions = self.operations.prelude(self.text.constants.len());
+        format!("{}{functions}{}{}{body}\n}}\n", self.head(), self.judging(), main())
+    }
+
+    /// What it is bound to, and how a lane ends.
+    fn head(&self) -> String {
+        let real = self.real();
+        let mut text = String::from(BOUND);
+        let states = [
+            ("BEGINS", status::BEGINS),
+            ("UNDERWAY", status::UNDERWAY),
+            ("ARRIVED", status::ARRIVED),
+            ("FAILED", status::FAILED),
+            ("OVER", status::OVER),
+        ];
+        for (name, state) in states {
+            let _ = writeln!(text, "const {name} = {state}u;");
+        }
+        let _ = writeln!(
+            text,
+            "\n// Loaded, as zeros in sums are that nobody may leave out.\nvar<private> zero: {real};\n"
+        );
+        text.push_str(END_LANE);
+        text
+    }
+
+    /// How a lane begins, or goes on.
+    fn begin(&mut self) {
+        let zero = self.of_word(Some(Class::Real), "constants[0]");
+        self.line(format!("zero = {zero};"));
+        self.line(
+            "let most_steps = u64(parameters.most_steps_low) | (u64(parameters.most_steps_high) << 32u);",
+        );
+        if !self.statements.heads.is_empty() {
+            let extra = self.other_rounds();
+            // What goes through the memory makes rounds too.
+            self.line(format!("let most_rounds = max(parameters.rounds, {}u) - {extra}u;", extra + 1));
+        }
+        self.declare();
+        self.given();
+        let text = self.text;
+        if !text.first.is_empty() {
+            self.open("if (before == BEGINS) {");
+            for run in &text.first {
+                self.through(run, |writer, place, source, _| {
+                    writer.line(format!("{place} = {source};"));
+                });
+            }
+            self.close();
+        }
+        if !self.statements.heads.is_empty() {
+            self.go_on();
+        }
+    }
+
+    /// Rounds that aren't the program's.
+    fn other_rounds(&self) -> u32 {
+        let sum = |runs: &mut dyn Iterator<Item = &WordRun>| {
+            runs.map(Self::rounds_through).fold(0_u32, u32::saturating_add)
+        };
+        let first = sum(&mut self.text.first.iter());
+        let arrivals = self.text.arrivals.values().map(|arrival| sum(&mut arrival.runs())).max().unwrap_or(0);
+        let turned = self.text.turning.iter().flat_map(|turning| &turning.words);
+        let turned = turned.map(|run| run.cells() / 16).sum::<u32>();
+        first.saturating_add(arrivals).saturating_add(turned).saturating_add(1)
+    }
+
+    /// The words that lanes are given and that are values.
+    fn given(&mut self) {
+        let text = self.text;
+        for (&value, word) in text.journey.given.iter().filter(|(value, _)| self.plan.uses(**value) > 0) {
+            let class = text.journey.form.class(value);
+            let of = self.of_word(class, &format!("given[{word}u * stride + lane]"));
+            self.line(format!("let g{word} = {of};"));
+        }
+    }
+
+    /// What was kept of a lane is its own again.
+    fn go_on(&mut self) {
+        self.open("if (before == UNDERWAY) {");
+        for (word, control) in self.control.clone().into_iter().enumerate() {
+            let word = format!("kept[{word}u * stride + lane]");
+            let text = match control.name {
+                "lead" => format!("u32({word})"),
+                _ => self.of_word(control.class, &word),
+            };
+            self.line(format!("{} = {text};", control.name));
+        }
+        self.open("switch lead {");
+        let heads: Vec<(Label, u32)> =
+            self.statements.heads.iter().map(|(&label, &head)| (label, head)).collect();
+        for (label, head) in heads {
+            let kept = self.kept.get(&head).cloned().unwrap_or_default();
+            if kept.is_empty() {
+                continue;
+            }
+            self.open(format!("case {label}u: {{"));
+            for (word, value) in (self.control.len()..).zip(kept) {
+                let class = self.text.journey.form.class(value);
+                let bits = self.of_word(class, &format!("kept[{word}u * stride + lane]"));
+                let name = self.value(value);
+                self.line(format!("{name} = {bits};"));
+            }
+            self.close();
+        }
+        self.line("default: {}");
+        self.close();
+        self.close();
+    }
+
+    /// The variables of the whole function.
+    fn declare(&mut self) {
+        let real = self.real();
+        self.line("var failed: bool;");
+        self.line("var clock: i64;");
+        if !self.statements.heads.is_empty() {
+            self.line("var rounds: u32;");
+        }
+        // Places have labels as heads have them.
+        self.line("var lead: u32;");
+        if self.text.is_watched() {
+            self.line("var path: u64;");
+            for name in ["loss", "largest", "freed", "freed_error"] {
+                self.line(format!("var {name}: {real};"));
+            }
+        }
+        for value in self.variables.clone() {
+            let of = self.type_of(value);
+            self.line(format!("var v{}: {of};", value.0));
+        }
+    }
+}
+
+/// What every shader begins with, to where a lane is known.
+fn main() -> String {
+    format!(
+        "\
+@compute @workgroup_size({WORKGROUP})
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {{
+    let lane = (group.y * groups.x + group.x) * {WORKGROUP}u + local;
+    if (lane >= parameters.lanes) {{
+        return;
+    }}
+    let before = atomicLoad(&status[lane]);
+    if (before > UNDERWAY) {{
+        return;
+    }}
+    let stride = parameters.stride;
+"
+    )
+}
+
+const BOUND: &str = "\
+struct Parameters {
+    lanes: u32,
+    stride: u32,
+    rounds: u32,
+    is_first: u32,
+    most_steps_low: u32,
+    most_steps_high: u32,
+    unused: u32,
+}
+
+@group(0) @binding(0) var<storage, read> parameters: Parameters;
+@group(0) @binding(1) var<storage, read> constants: array<u64>;
+@group(0) @binding(2) var<storage, read> given: array<u64>;
+@group(0) @binding(3) var<storage, read_write> found: array<u64>;
+@group(0) @binding(4) var<storage, read_write> kept: array<u64>;
+@group(0) @binding(5) var<storage, read_write> status: array<atomic<u32>>;
+@group(0) @binding(6) var<storage, read_write> steps: array<u64>;
+
+";
+
+const END_LANE: &str = "\
+// Whoever has failed asks the processor, which finds out first whether the steps last.
+fn end_lane(lane: u32, failed: bool, is_over: bool, otherwise: u32) {
+    let state = select(select(otherwise, OVER, is_over), FAILED, failed);
+    atomicStore(&status[lane], state);
+    if (state == UNDERWAY) {
+        atomicAdd(&status[parameters.stride], 1u);
+    }
+}
+
+";

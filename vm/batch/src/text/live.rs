@@ -1,0 +1,199 @@
+//! Which values a lane still needs at the heads of loops, and which are variables because they are used where their declaration isn't seen. Knows no
+//! operation's meaning.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use reviver_compile::form::{Definition, SsaForm};
+use reviver_compile::op::{OpKind, SsaValue};
+use reviver_compile::written::{TextPlan, followed};
+
+use crate::statements::{Asked, Statement, Statements};
+
+/// What each block makes and needs, of the values that have a name in the text.
+#[derive(Debug)]
+pub(crate) struct BlockValues {
+    /// By block.
+    uses: Vec<Vec<SsaValue>>,
+    made: Vec<Vec<SsaValue>>,
+    parameters: Vec<Vec<SsaValue>>,
+    /// By block and arm what is passed.
+    passed: BTreeMap<(u32, usize), Vec<SsaValue>>,
+    asked: BTreeMap<u32, SsaValue>,
+}
+
+impl BlockValues {
+    /// Of a form, whose blocks use some values besides. Not `named` are values that stand where they are used.
+    pub fn of(
+        form: &SsaForm,
+        plan: &TextPlan,
+        others: &[(u32, SsaValue)],
+        is_named: impl Fn(SsaValue) -> bool,
+    ) -> BlockValues {
+        let count = form.blocks.len();
+        let mut found = BlockValues {
+            uses: vec![Vec::new(); count],
+            made: vec![Vec::new(); count],
+            parameters: vec![Vec::new(); count],
+            passed: BTreeMap::new(),
+            asked: BTreeMap::new(),
+        };
+        let named = |value: SsaValue| Some(plan.resolved(value)).filter(|&value| is_named(value));
+        for &number in &plan.order {
+            let (Some(block), at) = (form.blocks.get(number as usize), number as usize) else { continue };
+            let mut uses = Vec::new();
+            for &value in &block.ops {
+                let Some(op) = form.op(value).filter(|op| plan.acts(op, form) || plan.uses(value) > 0) else {
+                    continue;
+                };
+                uses.extend(op.operands.iter().chain(&op.guard).filter_map(|&operand| named(operand)));
+                if let Some(made) = found.made.get_mut(at) {
+                    made.push(value);
+                }
+            }
+            if let Some(asked) = block.end.value().and_then(named) {
+                uses.push(asked);
+                found.asked.insert(number, asked);
+            }
+            for (arm, jump) in followed(&block.end).into_iter().enumerate() {
+                let passed = plan.passed(form, jump);
+                let passed: Vec<SsaValue> =
+                    passed.into_iter().filter_map(|(_, value)| named(value)).collect();
+                found.passed.insert((number, arm), passed);
+            }
+            if let (Some(used), Some(parameters)) = (found.uses.get_mut(at), found.parameters.get_mut(at)) {
+                *used = uses;
+                parameters.extend(block.parameters.iter().filter(|&&value| plan.is_written(value)));
+            }
+        }
+        for &(block, value) in others {
+            if let (Some(uses), Some(value)) = (found.uses.get_mut(block as usize), named(value)) {
+                uses.push(value);
+            }
+        }
+        found
+    }
+
+    /// By head of a loop the values that are needed from there on, in their order.
+    pub fn live_at_heads(
+        &self,
+        form: &SsaForm,
+        plan: &TextPlan,
+        heads: &Statements,
+    ) -> BTreeMap<u32, Vec<SsaValue>> {
+        let live = self.live(form, plan);
+        let at = |&head: &u32| {
+            let live = live.get(head as usize).map(|live| live.iter().copied().collect()).unwrap_or_default();
+            (head, live)
+        };
+        heads.heads.values().map(at).collect()
+    }
+
+    /// By block what is needed where it begins, its parameters included.
+    fn live(&self, form: &SsaForm, plan: &TextPlan) -> Vec<BTreeSet<SsaValue>> {
+        let mut live: Vec<BTreeSet<SsaValue>> = vec![BTreeSet::new(); form.blocks.len()];
+        let mut has_changed = true;
+        while std::mem::replace(&mut has_changed, false) {
+            for &number in plan.order.iter().rev() {
+                let Some(block) = form.blocks.get(number as usize) else { continue };
+                let mut needed: BTreeSet<SsaValue> = of(&self.uses, number).iter().copied().collect();
+                for (arm, jump) in followed(&block.end).into_iter().enumerate() {
+                    needed.extend(self.passed.get(&(number, arm)).into_iter().flatten());
+                    let parameters = of(&self.parameters, jump.to);
+                    let behind = live.get(jump.to as usize).into_iter().flatten();
+                    needed.extend(behind.filter(|value| !parameters.contains(value)));
+                }
+                of(&self.made, number).iter().for_each(|made| _ = needed.remove(made));
+                if let Some(live) = live.get_mut(number as usize).filter(|live| live.len() != needed.len()) {
+                    *live = needed;
+                    has_changed = true;
+                }
+            }
+        }
+        live
+    }
+
+    /// The values that must be variables of the whole function: parameters, those that are kept at heads, and those that are used where a declaration in
+    /// their block isn't seen.
+    pub fn variables(
+        &self,
+        statements: &Statements,
+        kept: &BTreeMap<u32, Vec<SsaValue>>,
+    ) -> BTreeSet<SsaValue> {
+        let mut scopes = Scopes { values: self, above: vec![0], homes: HashMap::new(), used: Vec::new() };
+        scopes.find(&statements.all, 0);
+        let made =
+            (0..).zip(&self.made).flat_map(|(block, made)| made.iter().map(move |&value| (value, block)));
+        let blocks: HashMap<SsaValue, u32> = made.collect();
+        let is_hidden = |&&(value, scope): &&(SsaValue, usize)| {
+            let home = blocks.get(&value).and_then(|block| scopes.homes.get(block));
+            home.is_some_and(|&home| !scopes.is_within(scope, home))
+        };
+        let mut found: BTreeSet<SsaValue> = self.parameters.iter().flatten().copied().collect();
+        found.extend(kept.values().flatten());
+        found.extend(scopes.used.iter().filter(is_hidden).map(|(value, _)| *value));
+        found
+    }
+}
+
+fn of(all: &[Vec<SsaValue>], block: u32) -> &[SsaValue] {
+    all.get(block as usize).map_or(&[], Vec::as_slice)
+}
+
+/// Where declarations are seen.
+struct Scopes<'v> {
+    values: &'v BlockValues,
+    /// By scope the one around it.
+    above: Vec<usize>,
+    /// The scope of each block.
+    homes: HashMap<u32, usize>,
+    /// Values with the scopes in which they are used.
+    used: Vec<(SsaValue, usize)>,
+}
+
+impl Scopes<'_> {
+    fn find(&mut self, statements: &[Statement], scope: usize) {
+        for statement in statements {
+            match statement {
+                Statement::Block(block) => {
+                    self.homes.insert(*block, scope);
+                    let uses = of(&self.values.uses, *block).iter();
+                    self.used.extend(uses.map(|&value| (value, scope)));
+                }
+                Statement::Pass { from, arm } => {
+                    let passed = self.values.passed.get(&(*from, *arm)).into_iter().flatten();
+                    self.used.extend(passed.map(|&value| (value, scope)));
+                }
+                Statement::If { asked, yes, no } => {
+                    if let Asked::Condition(of) | Asked::Branches { of, .. } = asked {
+                        self.used.extend(self.values.asked.get(of).map(|&value| (value, scope)));
+                    }
+                    self.inner(yes, scope);
+                    self.inner(no, scope);
+                }
+                Statement::Loop(body) => self.inner(body, scope),
+                Statement::Round { .. } | Statement::Lead(_) | Statement::Break | Statement::Continue => {}
+            }
+        }
+    }
+
+    fn inner(&mut self, statements: &[Statement], scope: usize) {
+        self.above.push(scope);
+        self.find(statements, self.above.len() - 1);
+    }
+
+    fn is_within(&self, mut scope: usize, other: usize) -> bool {
+        while scope > other {
+            scope = self.above.get(scope).copied().unwrap_or(0);
+        }
+        scope == other
+    }
+}
+
+/// Whether a value has a name in the text: literals stand where they are used.
+pub(crate) fn has_name(form: &SsaForm, value: SsaValue) -> bool {
+    match form.definition(value) {
+        Some(Definition::Op(op)) => !matches!(op.kind, OpKind::Int(_) | OpKind::Real(_)),
+        Some(Definition::Parameter(_)) => true,
+        None => false,
+    }
+}

@@ -1,0 +1,233 @@
+//! The text of a lane's shader: the way as statements, between what every shader begins with and what is asked at the end. Knows no
+//! program and no device.
+
+mod accesses;
+mod body;
+mod ends;
+mod frame;
+pub(crate) mod live;
+mod operations;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use reviver_compile::form::NumberKinds;
+use reviver_compile::op::SsaValue;
+use reviver_compile::written::{TextPlan, followed};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+
+use crate::cells::LaneMemory;
+use crate::ends::{Arrival, Turning};
+use crate::journey::Journey;
+use crate::no_shader::NoShader;
+use crate::operations::Operations;
+use crate::shader::LaneShader;
+use crate::statements::Statements;
+use crate::structure::{Graph, Irreducible, structured};
+use crate::words::WordRun;
+use live::{BlockValues, has_name};
+
+/// What a shader is written of.
+#[derive(Debug)]
+pub(crate) struct LaneText {
+    pub journey: Journey,
+    pub memory: LaneMemory,
+    /// Fills the lane's memory where it begins.
+    pub first: Vec<WordRun>,
+    pub constants: Vec<u64>,
+    pub given: u32,
+    pub found: u32,
+    /// By block where lanes arrive.
+    pub arrivals: BTreeMap<u32, Arrival>,
+    /// Of a gradient.
+    pub turning: Option<Turning>,
+}
+
+/// The most words of a lane's memory: it is filled and compared in loops, whose rounds count.
+pub(crate) const MOST_WORDS: u64 = 1 << 18;
+
+impl LaneText {
+    /// The shader.
+    ///
+    /// # Errors
+    /// It has a loop with two entries, or too large a memory.
+    pub fn written(self) -> Result<LaneShader, NoShader> {
+        if self.memory.words > MOST_WORDS {
+            return Err(NoShader::TooLarge { words: self.memory.words, most: MOST_WORDS });
+        }
+        let form = &self.journey.form;
+        let others: Vec<(u32, SsaValue)> = self.others();
+        let plan = TextPlan::with(form, self.journey.stands_for.iter().copied(), others.iter().copied());
+        let graph = graph(&self.journey, &plan);
+        let pieces = structured(&graph).map_err(|Irreducible| NoShader::Irreducible)?;
+        let statements = Statements::of(&pieces);
+        let is_named = |value| has_name(form, value) && !self.journey.given.contains_key(&value);
+        let values = BlockValues::of(form, &plan, &others, is_named);
+        let kept = values.live_at_heads(form, &plan, &statements);
+        let variables = values.variables(&statements, &kept);
+        let mut writer = Writer {
+            control: control_words(&self, &statements),
+            operations: Operations::new(form.numbers),
+            numbers: form.numbers,
+            text: &self,
+            plan: &plan,
+            statements: &statements,
+            kept: &kept,
+            variables,
+            lines: Vec::new(),
+            depth: 1,
+        };
+        let wgsl = writer.shader();
+        let tables = writer.operations.tables();
+        let kept = u64::from(writer.memory_at()) + self.memory.words;
+        Ok(LaneShader {
+            wgsl,
+            given: self.given,
+            found: self.found,
+            kept: u32::try_from(kept).unwrap_or(u32::MAX),
+            constants: self.constants.into_iter().chain(tables).collect(),
+        })
+    }
+
+    /// What blocks use besides what the form says.
+    fn others(&self) -> Vec<(u32, SsaValue)> {
+        let arrivals = self
+            .arrivals
+            .iter()
+            .flat_map(|(&block, arrival)| arrival.values().into_iter().map(move |value| (block, value)));
+        let turned = self
+            .turning
+            .iter()
+            .flat_map(|turning| turning.values().into_iter().map(|value| (turning.block, value)));
+        arrivals.chain(turned).collect()
+    }
+}
+
+/// Where the blocks lead to that are come to.
+fn graph(journey: &Journey, plan: &TextPlan) -> Graph {
+    let mut graph = Graph { successors: vec![Vec::new(); journey.form.blocks.len()] };
+    for &number in &plan.order {
+        let block = journey.form.blocks.get(number as usize);
+        if let (Some(block), Some(to)) = (block, graph.successors.get_mut(number as usize)) {
+            to.extend(followed(&block.end).iter().map(|jump| jump.to));
+        }
+    }
+    graph
+}
+
+/// A variable that lives as long as the lane, besides the form's values: its type, and whether its word is that of a real.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ControlWord {
+    name: &'static str,
+    class: Option<Class>,
+}
+
+/// What is kept of every lane that goes on later.
+fn control_words(text: &LaneText, statements: &Statements) -> Vec<ControlWord> {
+    if statements.heads.is_empty() {
+        return Vec::new();
+    }
+    let mut words = vec![
+        ControlWord { name: "lead", class: None },
+        ControlWord { name: "clock", class: Some(Class::Int) },
+    ];
+    if text.is_watched() {
+        let reals = ["loss", "largest", "freed", "freed_error"];
+        words.push(ControlWord { name: "path", class: None });
+        words.extend(reals.map(|name| ControlWord { name, class: Some(Class::Real) }));
+    }
+    words
+}
+
+impl LaneText {
+    /// Whether the way back of a gradient is judged in floats.
+    fn is_watched(&self) -> bool {
+        self.turning.is_some() && self.journey.form.version.is_watched
+    }
+
+    /// Whether it is judged at all.
+    fn is_judged(&self) -> bool {
+        self.turning.is_some() && self.journey.form.version.level.is_checked()
+    }
+}
+
+/// Writes a shader.
+struct Writer<'a> {
+    text: &'a LaneText,
+    plan: &'a TextPlan,
+    statements: &'a Statements,
+    /// By head of a loop what is kept there.
+    kept: &'a BTreeMap<u32, Vec<SsaValue>>,
+    variables: BTreeSet<SsaValue>,
+    control: Vec<ControlWord>,
+    operations: Operations,
+    numbers: NumberKinds,
+    lines: Vec<String>,
+    depth: usize,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, text: impl AsRef<str>) {
+        self.lines.push(format!("{}{}", "    ".repeat(self.depth), text.as_ref()));
+    }
+
+    /// A line that opens a block.
+    fn open(&mut self, text: impl AsRef<str>) {
+        self.line(text);
+        self.depth += 1;
+    }
+
+    fn close(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        self.line("}");
+    }
+
+    /// The word of a lane with which its memory begins.
+    fn memory_at(&self) -> u32 {
+        self.control.len() as u32 + self.kept.values().map(Vec::len).max().unwrap_or(0) as u32
+    }
+
+    /// How a value is written where it is used.
+    fn value(&self, value: SsaValue) -> String {
+        use reviver_compile::op::OpKind;
+        let value = self.plan.resolved(value);
+        let form = &self.text.journey.form;
+        match form.op(value).map(|op| op.kind) {
+            Some(OpKind::Int(literal)) => self.operations.literal(Class::Int, literal as u64),
+            Some(OpKind::Real(bits)) => self.operations.literal(Class::Real, bits),
+            Some(_) | None => match self.text.journey.given.get(&value) {
+                Some(word) => format!("g{word}"),
+                None => format!("v{}", value.0),
+            },
+        }
+    }
+
+    fn type_of(&self, value: SsaValue) -> &'static str {
+        let class = self.text.journey.form.class(value).unwrap_or(Class::Int);
+        self.operations.type_of(class)
+    }
+
+    /// The type of reals.
+    fn real(&self) -> &'static str {
+        self.operations.type_of(Class::Real)
+    }
+
+    /// A literal real that is near to a number: not greater, or not less.
+    fn near(&self, value: f64, is_most: bool) -> String {
+        let bits = match self.numbers.system {
+            RealSystem::F64 => value.to_bits(),
+            RealSystem::F32 => {
+                let near = value as f32;
+                let is_beyond = (f64::from(near) > value) == is_most && f64::from(near) != value;
+                let inner = match (is_beyond, is_most) {
+                    (false, _) => near,
+                    (true, true) => near.next_down(),
+                    (true, false) => near.next_up(),
+                };
+                u64::from(inner.to_bits())
+            }
+            RealSystem::Fixed(_) => 0,
+        };
+        self.operations.literal(Class::Real, bits)
+    }
+}

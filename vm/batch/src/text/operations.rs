@@ -1,0 +1,161 @@
+//! Each operation as lines: those on values as [`crate::operations`] writes them, and those on memory, the clock and what is watched.
+
+use reviver_compile::op::{OpKind, SsaOp, SsaValue};
+use reviver_isa::instruction::Class;
+
+use super::Writer;
+
+impl Writer<'_> {
+    /// An operation of a block, which may be of the way back.
+    pub(super) fn op(&mut self, value: SsaValue, leads_back: bool) {
+        let form = &self.text.journey.form;
+        let Some(op) = form.op(value) else { return };
+        if !self.plan.acts(op, form) && self.plan.uses(value) == 0 {
+            return;
+        }
+        let operands: Vec<String> = op.operands.iter().map(|&operand| self.value(operand)).collect();
+        let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
+        match op.kind {
+            // Literals stand where they are used, and nothing is given to a form that begins in main.
+            OpKind::Int(_) | OpKind::Real(_) | OpKind::Input(_) => {}
+            OpKind::IntAdd
+            | OpKind::IntSub
+            | OpKind::IntNeg
+            | OpKind::IntMul
+            | OpKind::IntDiv
+            | OpKind::IntRem
+            | OpKind::IntPow
+            | OpKind::IntAnd
+            | OpKind::IntOr
+            | OpKind::IntXor
+            | OpKind::IntNot
+            | OpKind::IntRol
+            | OpKind::IntRor
+            | OpKind::IntShl
+            | OpKind::IntShr
+            | OpKind::IntSar
+            | OpKind::IntTest(_)
+            | OpKind::IntChoose
+            | OpKind::Add
+            | OpKind::Sub
+            | OpKind::Mul
+            | OpKind::Div
+            | OpKind::Neg
+            | OpKind::Pow
+            | OpKind::Powi
+            | OpKind::Atan2
+            | OpKind::Hypot
+            | OpKind::Elementary(_)
+            | OpKind::Magnitude
+            | OpKind::Turn { .. }
+            | OpKind::Test(_)
+            | OpKind::Choose
+            | OpKind::RealOf
+            | OpKind::IntOf => self.value_op(value, op, &operands),
+            OpKind::Index { offset } => self.index(value, op, offset, &operands),
+            OpKind::Place => {
+                if let [base, index, stride] = operands.as_slice() {
+                    self.make(value, &placed(base, index, stride));
+                }
+            }
+            OpKind::Load(space) => {
+                let text = match self.accessed(value, space, op) {
+                    Some(word) => self.of_word(Some(space.class()), &word),
+                    None => self.nowhere(space.class()),
+                };
+                self.make(value, &text);
+            }
+            OpKind::Store(space) => {
+                if let (Some(word), Some(stored)) = (self.accessed(value, space, op), operands.get(1)) {
+                    let bits = self.to_word(Some(space.class()), stored);
+                    self.line(format!("{word} = {bits};"));
+                } else {
+                    self.nowhere(space.class());
+                }
+            }
+            OpKind::Clock { here } => {
+                let text = if leads_back { format!("{here}li - clock") } else { format!("clock + {here}li") };
+                self.make(value, &text);
+            }
+            OpKind::RequireAdmitted | OpKind::RequireVacant | OpKind::RequireTrue | OpKind::RequireApart => {
+                if let Some(fails) = self.operations.fails(op.kind, &operands) {
+                    self.fail(&fails, op.guard);
+                }
+            }
+            // Nobody asks for these of lanes.
+            OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => {}
+            OpKind::Jumped => {
+                // The step before, in either direction, is the one that jumped.
+                self.line(match leads_back {
+                    false => "path = path + mark_of(bitcast<u64>(clock - 1li));",
+                    true => "path = path - mark_of(bitcast<u64>(clock));",
+                });
+            }
+            OpKind::Freed { .. } => {
+                if let [freed, adjoint] = operands.as_slice() {
+                    self.freed(freed, adjoint);
+                }
+            }
+        }
+    }
+
+    /// A cell that isn't there: a check has failed, or fails here.
+    fn nowhere(&mut self, class: Class) -> String {
+        self.line("failed = true;");
+        self.operations.literal(class, 0)
+    }
+
+    /// Puts down what a value is.
+    fn make(&mut self, value: SsaValue, text: &str) {
+        let name = format!("v{}", value.0);
+        match self.variables.contains(&value) {
+            true => self.line(format!("{name} = {text};")),
+            false => self.line(format!("let {name} = {text};")),
+        }
+    }
+
+    /// The lane has failed where something holds, but for a guard. What comes behind is gone through all the same, to the next round.
+    pub(super) fn fail(&mut self, fails: &str, guard: Option<SsaValue>) {
+        let guarded = match guard.map(|guard| self.value(guard)) {
+            Some(guard) => format!("(({fails}) & ({guard} != 0li))"),
+            None => format!("({fails})"),
+        };
+        self.line(format!("failed = failed | {guarded};"));
+    }
+
+    fn value_op(&mut self, value: SsaValue, op: &SsaOp, operands: &[&str]) {
+        let name = format!("v{}", value.0);
+        let Some(written) = self.operations.value(op.kind, &name, operands) else { return };
+        written.lines.iter().for_each(|line| self.line(line));
+        if self.plan.uses(value) > 0 {
+            self.make(value, &written.text);
+        }
+        if let Some(fails) = written.fails {
+            self.fail(&fails, op.guard);
+        }
+    }
+
+    fn index(&mut self, value: SsaValue, op: &SsaOp, offset: i64, operands: &[&str]) {
+        let [index, length] = operands else { return };
+        let text = match offset {
+            0 => (*index).to_owned(),
+            _ => format!("{index} + {}", self.operations.literal(Class::Int, offset as u64)),
+        };
+        let name = if self.plan.uses(value) > 0 {
+            self.make(value, &text);
+            format!("v{}", value.0)
+        } else {
+            format!("({text})")
+        };
+        self.fail(&format!("bitcast<u64>({name}) >= bitcast<u64>({length})"), op.guard);
+    }
+}
+
+/// The text of base + index·stride.
+fn placed(base: &str, index: &str, stride: &str) -> String {
+    match (base, stride) {
+        ("0li", "1li") => index.to_owned(),
+        (_, "1li") => format!("{base} + {index}"),
+        _ => format!("{base} + {index} * {stride}"),
+    }
+}

@@ -1,0 +1,112 @@
+//! Words of a lane's memory that come from one source: filled at first, compared at last. Knows no form.
+
+use crate::cells::StartWord;
+
+/// Words of a lane's memory that follow each other, and the words that they are compared with, or filled from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WordRun {
+    /// The first one in the lane's memory.
+    pub word: u32,
+    pub count: u32,
+    pub source: WordSource,
+}
+
+/// Where words come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WordSource {
+    /// All are the same.
+    Same(u64),
+    /// Those that lanes are given, from this one on.
+    Given(u32),
+    /// Constants, from this one on.
+    Table(u32),
+}
+
+/// The runs of words from one on; of constants that differ there is a table among the constants then.
+pub(crate) fn word_runs(
+    first: u32,
+    words: impl Iterator<Item = StartWord>,
+    constants: &mut Vec<u64>,
+) -> Vec<WordRun> {
+    let mut runs: Vec<WordRun> = Vec::new();
+    for (word, start) in (first..).zip(words) {
+        let last = runs.last_mut().filter(|run| run.word + run.count == word);
+        match (start, last) {
+            (StartWord::Given(given), Some(run))
+                if run.source == WordSource::Given(given.wrapping_sub(run.count)) =>
+            {
+                run.count += 1;
+            }
+            (StartWord::Same(bits), Some(run)) if run.source == WordSource::Same(bits) => run.count += 1,
+            (StartWord::Given(given), _) => {
+                runs.push(WordRun { word, count: 1, source: WordSource::Given(given) });
+            }
+            (StartWord::Same(bits), _) => {
+                runs.push(WordRun { word, count: 1, source: WordSource::Same(bits) })
+            }
+        }
+    }
+    joined(runs, constants)
+}
+
+/// Short runs of constants beside each other are a table.
+fn joined(runs: Vec<WordRun>, constants: &mut Vec<u64>) -> Vec<WordRun> {
+    let mut joined: Vec<WordRun> = Vec::new();
+    for run in runs {
+        let WordSource::Same(bits) = run.source else {
+            joined.push(run);
+            continue;
+        };
+        let is_short = run.count < SHORT;
+        match joined.last_mut() {
+            Some(last) if is_short && ends_table(last, constants) => {
+                constants.extend(std::iter::repeat_n(bits, run.count as usize));
+                last.count += run.count;
+            }
+            Some(WordRun { count, source: WordSource::Same(before), word: _ })
+                if is_short && *count < SHORT =>
+            {
+                let at = constants.len() as u32;
+                constants.extend(std::iter::repeat_n(*before, *count as usize));
+                constants.extend(std::iter::repeat_n(bits, run.count as usize));
+                if let Some(last) = joined.last_mut() {
+                    last.count += run.count;
+                    last.source = WordSource::Table(at);
+                }
+            }
+            _ => joined.push(run),
+        }
+    }
+    joined
+}
+
+/// So many words of one number are a run of their own.
+const SHORT: u32 = 8;
+
+/// Whether a run is a table that the constants end with.
+fn ends_table(run: &WordRun, constants: &[u64]) -> bool {
+    matches!(run.source, WordSource::Table(at) if at as usize + run.count as usize == constants.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_one_source_are_one_run() {
+        let (same, given) = (StartWord::Same, StartWord::Given);
+        let zeros = [same(0); 9].into_iter();
+        let words = zeros.chain([given(4), given(5), same(1), same(2), same(3), given(9)]);
+        let mut constants = vec![0];
+        let runs = word_runs(10, words, &mut constants);
+        let run = |word, count, source| WordRun { word, count, source };
+        let expected = [
+            run(10, 9, WordSource::Same(0)),
+            run(19, 2, WordSource::Given(4)),
+            run(21, 3, WordSource::Table(1)),
+            run(24, 1, WordSource::Given(9)),
+        ];
+        assert_eq!(runs, expected);
+        assert_eq!(constants, [0, 1, 2, 3]);
+    }
+}
