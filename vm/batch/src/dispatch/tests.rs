@@ -84,7 +84,7 @@ fn any_number_of_lanes_is_a_batch() {
     let Some(device) = device() else { return };
     let shader = DeviceShader::new(&device, &shader_of_rounds()).unwrap();
     assert_eq!(run(&shader, &[], u64::MAX), Ok((Vec::new(), LanesRun::default())));
-    for lanes in [1, 63, 64, 65, 1000, 1_000_000] {
+    for lanes in [1, 63, 64, 65, 1000, 1, 900, 1_000_000, 7, 1000] {
         assert_rounds(&shader, &(0..lanes).map(|lane| lane % 19).collect::<Vec<_>>());
     }
 }
