@@ -16,6 +16,8 @@ pub struct Adapters {
 pub struct DeviceInfo {
     /// As its driver calls it.
     pub name: String,
+    /// Where it is plugged in (`0000:01:00.0`), which tells devices of one name apart. Empty where that isn't known.
+    pub address: String,
     /// The driver, with its version.
     pub driver: String,
     /// Whether it is the processor, made to look like a device.
@@ -65,13 +67,15 @@ impl Adapters {
         self.infos().filter(fits).reduce(|best, other| if rank(other) > rank(best) { other } else { best })
     }
 
-    /// The device of this name, or the only one whose name has this part, in capitals or not.
+    /// The device of this name or address, or the only one whose name has this part, in capitals or not.
     ///
     /// # Errors
     ///
     /// [`BatchError::NoDevice`] where there is none, or several.
     pub fn named(&self, asked: &str) -> Result<&DeviceInfo, BatchError> {
-        let exactly: Vec<&DeviceInfo> = self.infos().filter(|info| info.name == asked).collect();
+        let is_exact =
+            |info: &&DeviceInfo| info.name == asked || (info.address == asked && !asked.is_empty());
+        let exactly: Vec<&DeviceInfo> = self.infos().filter(is_exact).collect();
         let part = asked.to_lowercase();
         let partly = self.infos().filter(|info| info.name.to_lowercase().contains(&part));
         let found = if exactly.is_empty() { partly.collect() } else { exactly };
@@ -103,7 +107,7 @@ impl Adapters {
     }
 
     fn no_device(&self, asked: &str) -> BatchError {
-        let there_are = self.infos().map(|info| info.name.clone()).collect();
+        let there_are = self.infos().map(DeviceInfo::title).collect();
         BatchError::NoDevice { asked: asked.to_owned(), there_are }
     }
 }
@@ -119,6 +123,7 @@ impl DeviceInfo {
         Self {
             driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
             name: info.name,
+            address: info.device_pci_bus_id,
             is_software: info.device_type == wgpu::DeviceType::Cpu,
             is_discrete: info.device_type == wgpu::DeviceType::DiscreteGpu,
             has_f64: features.contains(wgpu::Features::SHADER_F64),
@@ -127,6 +132,11 @@ impl DeviceInfo {
             most_bytes_of_binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
             lanes_together: info.subgroup_max_size.max(1),
         }
+    }
+
+    /// Its name, with its address where that is known.
+    fn title(&self) -> String {
+        if self.address.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.address) }
     }
 
     /// What every lane needs.

@@ -149,6 +149,11 @@ impl Device {
         self.opened.health.error()
     }
 
+    /// What a refusal of wgpu's means: a device that is lost refuses most things, for reasons of their own.
+    pub(crate) fn refused(&self, error: &dyn std::error::Error) -> BatchError {
+        self.is_well().err().unwrap_or_else(|| BatchError::Device(error.to_string()))
+    }
+
     /// Carries out what may report errors, and returns the first of them. `lanes` is for how many room is asked.
     pub(crate) fn watched<T>(&self, lanes: usize, work: impl FnOnce() -> T) -> Result<T, BatchError> {
         self.is_well()?;
@@ -179,10 +184,7 @@ impl Device {
             // Another thread's poll may be the one that tells it, a little later than ours ends.
             match mapped.recv_timeout(Duration::from_millis(1)) {
                 Ok(Ok(())) => return self.is_well(),
-                Ok(Err(error)) => {
-                    self.is_well()?;
-                    return Err(BatchError::Device(error.to_string()));
-                }
+                Ok(Err(error)) => return Err(self.refused(&error)),
                 Err(_) if begin.elapsed() > PATIENCE => {
                     self.opened.health.lose();
                     return Err(BatchError::Device(format!("no answer within {} s", PATIENCE.as_secs())));

@@ -39,7 +39,8 @@ pub(crate) struct Parameters {
     pub lanes: u32,
     pub stride: u32,
     /// Rounds of loops that a lane may make in one dispatch before it keeps what it needs and ends: llvmpipe stops all loops of a group of 8
-    /// lanes silently after 65,535 rounds in all.
+    /// lanes silently after 65,535 rounds in all. Loops of `main` count theirs; those of functions that it calls don't, and have at most 64
+    /// each time they are entered.
     pub rounds: u32,
     /// Not 0 in the first dispatch of a batch.
     pub is_first: u32,

@@ -162,7 +162,7 @@ impl Buffers {
         }
         let stride = Block { lanes: range.len(), most_steps: 0 }.stride();
         let all = self.send.get_mapped_range_mut(0..(given.len() * stride * WORD) as u64);
-        let mut all = all.map_err(|error| BatchError::Device(error.to_string()))?;
+        let mut all = all.map_err(|error| device.refused(&error))?;
         for (number, column) in given.iter().enumerate() {
             let column = column.get(range.clone()).ok_or_else(|| count(column.len(), range.end))?;
             let begin = number * stride * WORD;
@@ -199,8 +199,8 @@ impl Buffers {
             (submission, map(&self.back, MapMode::Read, bytes))
         })?;
         if asked.is_first && self.shape.given > 0 {
-            let bytes = self.shape.given * block.stride() * WORD;
-            let mapped = map(&self.send, MapMode::Write, bytes);
+            // All of it, because the next block may be longer.
+            let mapped = map(&self.send, MapMode::Write, self.shape.given * self.capacity * WORD);
             self.sent = Some(Answer { submission: submission.clone(), mapped });
         }
         let answer = Answer { submission, mapped };
@@ -210,7 +210,7 @@ impl Buffers {
     /// Waits for a submission: how many lanes are under way behind its last dispatch.
     pub fn under_way(&self, device: &Device, pending: &Pending) -> Result<u32, BatchError> {
         device.wait(&pending.answer.submission, &pending.answer.mapped)?;
-        let bytes = self.back_bytes(0..STATUS)?;
+        let bytes = self.back_bytes(device, 0..STATUS)?;
         let count = bytemuck::pod_collect_to_vec::<u8, u32>(&bytes);
         count.first().copied().ok_or_else(|| BatchError::Device("no count came back".to_owned()))
     }
@@ -218,6 +218,7 @@ impl Buffers {
     /// Reads what the lanes have come to behind a submission with results that was waited for: words, steps, statuses.
     pub fn read(
         &self,
+        device: &Device,
         block: Block,
         found: &mut [&mut [u64]],
         steps: &mut [u64],
@@ -226,13 +227,13 @@ impl Buffers {
         let (lanes, stride) = (block.lanes, block.stride());
         let mut at = BEFORE_RESULTS;
         for column in found {
-            self.copy_words(at, bytemuck::cast_slice_mut(column))?;
+            self.copy_words(device, at, bytemuck::cast_slice_mut(column))?;
             at += stride * WORD;
         }
-        self.copy_words(at, bytemuck::cast_slice_mut(steps))?;
+        self.copy_words(device, at, bytemuck::cast_slice_mut(steps))?;
         at += stride * WORD;
         debug_assert_eq!(statuses.len(), lanes);
-        self.copy_words(at, bytemuck::cast_slice_mut(statuses))
+        self.copy_words(device, at, bytemuck::cast_slice_mut(statuses))
     }
 
     /// Ends reading.
@@ -240,15 +241,15 @@ impl Buffers {
         self.back.unmap();
     }
 
-    fn copy_words(&self, at: usize, to: &mut [u8]) -> Result<(), BatchError> {
-        let bytes = self.back_bytes(at..at + to.len())?;
+    fn copy_words(&self, device: &Device, at: usize, to: &mut [u8]) -> Result<(), BatchError> {
+        let bytes = self.back_bytes(device, at..at + to.len())?;
         to.copy_from_slice(&bytes);
         Ok(())
     }
 
-    fn back_bytes(&self, range: Range<usize>) -> Result<wgpu::BufferView, BatchError> {
+    fn back_bytes(&self, device: &Device, range: Range<usize>) -> Result<wgpu::BufferView, BatchError> {
         let range = range.start as u64..range.end as u64;
-        self.back.get_mapped_range(range).map_err(|error| BatchError::Device(error.to_string()))
+        self.back.get_mapped_range(range).map_err(|error| device.refused(&error))
     }
 
     fn tell_parameters(&self, device: &Device, block: Block, asked: Asked) {

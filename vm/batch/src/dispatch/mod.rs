@@ -306,7 +306,7 @@ impl Batch<'_, '_> {
         }
         let steps = self.steps.get_mut(range.clone()).ok_or_else(shorter)?;
         let statuses = self.statuses.get_mut(range.clone()).ok_or_else(shorter)?;
-        let read = buffers.read(block, &mut found, steps, statuses);
+        let read = buffers.read(&self.shader.device, block, &mut found, steps, statuses);
         buffers.done();
         read.and_then(|()| self.shader.device.is_well())
     }
