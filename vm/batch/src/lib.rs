@@ -14,3 +14,6 @@ mod words;
 
 pub use lanes::{LaneCell, LaneWay, LanesRequest};
 pub use no_shader::NoShader;
+
+#[cfg(test)]
+mod trials;
