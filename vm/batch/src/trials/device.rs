@@ -59,7 +59,8 @@ fn device() -> &'static (wgpu::Device, wgpu::Queue) {
 
 /// The words of SPIR-V of a shader, of which nothing may be contracted.
 pub fn compiled(wgsl: &str) -> Vec<u32> {
-    let numbered = || wgsl.lines().enumerate().map(|(n, line)| format!("{}: {line}\n", n + 1)).collect::<String>();
+    let numbered =
+        || wgsl.lines().enumerate().map(|(n, line)| format!("{}: {line}\n", n + 1)).collect::<String>();
     let module = naga::front::wgsl::parse_str(wgsl)
         .unwrap_or_else(|error| panic!("{}\n{}", numbered(), error.emit_to_string(wgsl)));
     let capabilities = naga::valid::Capabilities::FLOAT64 | naga::valid::Capabilities::SHADER_INT64;
@@ -148,9 +149,14 @@ impl Pipeline {
         let (count, shader) = (lanes.len(), &self.shader);
         let buffer = |words: Vec<u64>| {
             let size = (words.len().max(1) * 8) as u64;
-            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-            let made =
-                device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false });
+            let usage =
+                wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+            let made = device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size,
+                usage,
+                mapped_at_creation: false,
+            });
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             queue.write_buffer(&made, 0, &bytes);
             made
@@ -198,9 +204,8 @@ impl Pipeline {
             assert_eq!(state(count) as usize, underway);
             if underway == 0 {
                 let found = read(device, queue, &buffers[3]);
-                let of_lane = |lane: usize| {
-                    (0..shader.found as usize).map(|word| found[word * count + lane]).collect()
-                };
+                let of_lane =
+                    |lane: usize| (0..shader.found as usize).map(|word| found[word * count + lane]).collect();
                 return Ran {
                     found: (0..count).map(of_lane).collect(),
                     statuses: (0..count).map(state).collect(),

@@ -4,3 +4,4 @@ mod device;
 mod gradients;
 mod programs;
 mod runs;
+mod walks;

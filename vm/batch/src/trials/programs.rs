@@ -73,7 +73,8 @@ pub fn shipped() -> Vec<(String, Arc<Program>)> {
     let texts = paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "rasm"));
     let runs = texts.filter_map(|path| {
         let name = path.file_stem().unwrap().display().to_string();
-        let module = assemble(&path.display().to_string(), std::fs::read(path).unwrap(), &Disk).module.unwrap();
+        let module =
+            assemble(&path.display().to_string(), std::fs::read(path).unwrap(), &Disk).module.unwrap();
         Some((name, Arc::new(Program::new(module, 0).ok()?)))
     });
     runs.collect()

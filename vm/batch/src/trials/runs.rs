@@ -17,7 +17,10 @@ use crate::shader::status;
 /// What the interpreter comes to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    Arrived { words: Vec<u64>, steps: u64 },
+    Arrived {
+        words: Vec<u64>,
+        steps: u64,
+    },
     /// It traps, or something is left over.
     Fails,
     /// The steps don't last.
@@ -57,14 +60,21 @@ pub fn lanes(program: &Program, start: &State, cells: &[LaneCell], count: usize)
 }
 
 /// What the interpreter comes to from a state with at most so many steps.
-fn interpreted(program: &Arc<Program>, state: State, asked: &[LaneCell], (travel, most): (Travel, u64)) -> Outcome {
+fn interpreted(
+    program: &Arc<Program>,
+    state: State,
+    asked: &[LaneCell],
+    (travel, most): (Travel, u64),
+) -> Outcome {
     let mut machine = Machine::resume(program.clone(), state, None);
     let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
     loop {
         let left = most - machine.state().step.unsigned_abs();
         match machine.run(travel, left) {
             Ok(Stop::Bound) => break,
-            Ok(Stop::Budget) if machine.state().position == bound && machine.state().calls.is_empty() => break,
+            Ok(Stop::Budget) if machine.state().position == bound && machine.state().calls.is_empty() => {
+                break;
+            }
             Ok(Stop::Budget) => return Outcome::Over,
             Ok(Stop::Shown { .. } | Stop::Interrupted) => {}
             Err(_) => return Outcome::Fails,
@@ -101,7 +111,12 @@ pub fn arrived(what: &str, ran: &Ran, expected: &[Outcome]) -> usize {
 const MOST: u64 = 300_000;
 
 /// Carries out lanes of a way with several budgets. How many arrived, and how many should have.
-fn compared(what: &str, program: &Arc<Program>, (travel, level): (Travel, CheckLevel), count: usize) -> [usize; 2] {
+fn compared(
+    what: &str,
+    program: &Arc<Program>,
+    (travel, level): (Travel, CheckLevel),
+    count: usize,
+) -> [usize; 2] {
     let Ok(shader) = whole(program, travel, level) else { return [0, 0] };
     let start = start(program, travel);
     let takes = cells(program, |role| program.takes(role, travel));
@@ -124,7 +139,11 @@ fn compared(what: &str, program: &Arc<Program>, (travel, level): (Travel, CheckL
     if expected.iter().map(steps).max().unwrap_or(0) < 20_000 {
         for rounds in [1, 3] {
             let again = pipeline.run(&lanes, Budget { rounds, most_steps: MOST });
-            assert_eq!((&again.statuses, &again.steps), (&ran.statuses, &ran.steps), "{what}, {rounds} rounds");
+            assert_eq!(
+                (&again.statuses, &again.steps),
+                (&ran.statuses, &ran.steps),
+                "{what}, {rounds} rounds"
+            );
             assert_eq!(arrived(what, &again, &expected), found);
         }
     }
