@@ -39,6 +39,8 @@ mod structure;
 #[cfg(test)]
 mod testing;
 mod text;
+#[cfg(test)]
+mod trials;
 mod words;
 
 pub use adapters::{Adapters, DeviceInfo};

@@ -136,18 +136,24 @@ impl Writer<'_> {
     }
 
     fn index(&mut self, value: SsaValue, op: &SsaOp, offset: i64, operands: &[&str]) {
-        let [index, length] = operands else { return };
+        let ([index, _], &[_, length]) = (operands, op.operands.as_slice()) else { return };
+        // A name of its own keeps the compiler from computing with literals, which it does for some operations only.
+        let name = format!("v{}", value.0);
         let text = match offset {
             0 => (*index).to_owned(),
             _ => format!("{index} + {}", self.operations.literal(Class::Int, offset as u64)),
         };
-        let name = if self.plan.uses(value) > 0 {
-            self.make(value, &text);
-            format!("v{}", value.0)
-        } else {
-            format!("({text})")
-        };
-        self.fail(&format!("bitcast<u64>({name}) >= bitcast<u64>({length})"), op.guard);
+        self.make(value, &text);
+        let length = self.unsigned(length);
+        self.fail(&format!("bitcast<u64>({name}) >= {length}"), op.guard);
+    }
+
+    /// An integer as a word.
+    fn unsigned(&self, value: SsaValue) -> String {
+        match self.text.journey.form.op(self.plan.resolved(value)).map(|op| op.kind) {
+            Some(OpKind::Int(literal)) => format!("{}lu", literal as u64),
+            Some(_) | None => format!("bitcast<u64>({})", self.value(value)),
+        }
     }
 }
 

@@ -1,0 +1,134 @@
+//! The shipped programs and random ones: a shader that is made is one that its compiler takes, and a program that has none says why.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::files::Disk;
+use reviver_compile::op::Space;
+use reviver_compile::start::RouteStart;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Role, Shape};
+use reviver_vm::{CheckLevel, Machine, Program, Travel};
+
+use super::device::compiled;
+use crate::lanes::{LaneCell, LaneWay, LanesRequest, lane_shader};
+use crate::no_shader::NoShader;
+use crate::shader::LaneShader;
+
+/// The start of a way, with what may be left out as it is then.
+pub fn start(program: &Arc<Program>, travel: Travel) -> RouteStart {
+    let machine = match travel {
+        Travel::Forward => Machine::at_begin(program.clone()),
+        Travel::Backward => Machine::at_end(program.clone()),
+    };
+    let mut state = machine.unwrap().into_state();
+    state.counters.shown = i64::MAX;
+    for (n, _) in program.assumed(&[], travel) {
+        program.give_default(&mut state, n).unwrap();
+    }
+    RouteStart::new(program, state).unwrap()
+}
+
+/// The cells of some roles.
+pub fn cells(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<LaneCell> {
+    let globals = program.module().globals.iter().enumerate();
+    let wanted = globals.filter(|(_, global)| wanted(global.role) && global.shape != Shape::Stack);
+    let cells = wanted.flat_map(|(n, global)| {
+        let space = if global.class == Class::Int { Space::Ints } else { Space::Reals };
+        program.cells(n).map(move |address| LaneCell { space, address })
+    });
+    cells.collect()
+}
+
+/// The shader of a whole way, to which every cell that people give is given.
+pub fn whole(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Result<LaneShader, NoShader> {
+    let takes = |role| program.takes(role, travel);
+    let gives = |role: Role| match travel {
+        Travel::Forward => role.is_result(),
+        Travel::Backward => role.is_given(),
+    };
+    let request = LanesRequest {
+        way: LaneWay::Whole(travel),
+        level,
+        given: cells(program, takes),
+        asked: cells(program, gives),
+    };
+    lane_shader(program, &start(program, travel), &request)
+}
+
+/// The shader of the gradient of a real.
+pub fn gradient(program: &Arc<Program>, loss: usize, level: CheckLevel) -> Result<LaneShader, NoShader> {
+    let given = cells(program, |role| program.takes(role, Travel::Forward));
+    let reals = given.iter().filter(|cell| cell.space == Space::Reals);
+    let asked = reals.map(|cell| LaneCell { space: Space::Adjoints, ..*cell }).collect();
+    let request = LanesRequest { way: LaneWay::Gradient { loss }, level, given, asked };
+    lane_shader(program, &start(program, Travel::Forward), &request)
+}
+
+pub fn shipped() -> Vec<(String, Arc<Program>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let texts = paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "rasm"));
+    let runs = texts.filter_map(|path| {
+        let name = path.file_stem().unwrap().display().to_string();
+        let module =
+            assemble(&path.display().to_string(), std::fs::read(path).unwrap(), &Disk).module.unwrap();
+        Some((name, Arc::new(Program::new(module, 0).ok()?)))
+    });
+    runs.collect()
+}
+
+/// The reals that are results.
+pub fn losses(program: &Program) -> Vec<usize> {
+    let results = cells(program, Role::is_result);
+    results.iter().filter(|cell| cell.space == Space::Reals).map(|cell| cell.address).collect()
+}
+
+#[test]
+fn every_shipped_program_has_shaders_or_says_why_not() {
+    let mut refused = Vec::new();
+    let mut made = 0;
+    for (name, program) in shipped() {
+        let mut take = |what: &str, shader: Result<LaneShader, NoShader>| match shader {
+            Ok(shader) => {
+                println!("{name} {what}: {} lines, {} kept", shader.wgsl.lines().count(), shader.kept);
+                compiled(&shader.wgsl);
+                made += 1;
+            }
+            Err(error) => refused.push(format!("{name} {what}: {error}")),
+        };
+        for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
+            take("there", whole(&program, Travel::Forward, level));
+            take("back", whole(&program, Travel::Backward, level));
+            for loss in losses(&program).into_iter().take(1) {
+                take("gradient", gradient(&program, loss, level));
+            }
+        }
+    }
+    println!("{}", refused.join("\n"));
+    assert!(made > refused.len(), "{made} were made");
+}
+
+#[test]
+fn random_programs_have_shaders_that_compile() {
+    let mut made = 0;
+    for seed in 0..reviver_lab::campaign::programs(300) {
+        let subject = reviver_lab::campaign::subject(seed);
+        for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
+            let mut shaders = vec![
+                whole(&subject.program, Travel::Forward, level),
+                whole(&subject.program, Travel::Backward, level),
+            ];
+            let loss = losses(&subject.program).into_iter().next();
+            shaders.extend(loss.map(|loss| gradient(&subject.program, loss, level)));
+            for shader in shaders.into_iter().flatten() {
+                compiled(&shader.wgsl);
+                made += 1;
+            }
+        }
+    }
+    println!("{made} shaders");
+    assert!(made > 300);
+}

@@ -1,0 +1,235 @@
+//! Lanes that go from one end of a program to the other, beside the interpreter: the same words and steps, or the lane says that it isn't sure.
+
+use std::sync::Arc;
+
+use reviver_compile::op::Space;
+use reviver_isa::number::literal_bits;
+use reviver_lab::rng::Rng;
+use reviver_vm::state::State;
+use reviver_vm::values::Value;
+use reviver_vm::{CheckLevel, Machine, Program, Stop, Travel};
+
+use super::device::{Budget, PLENTY, Pipeline, Ran};
+use super::programs::{cells, shipped, start, whole};
+use crate::lanes::LaneCell;
+use crate::shader::status;
+
+/// What the interpreter comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    Arrived {
+        words: Vec<u64>,
+        steps: u64,
+    },
+    /// It traps, or something is left over.
+    Fails,
+    /// The steps don't last.
+    Over,
+}
+
+/// A state whose cells are those of another one, but for what a lane is given.
+pub fn given(start: &State, cells: &[LaneCell], words: &[u64]) -> State {
+    let mut state = start.try_clone().unwrap();
+    for (cell, &word) in cells.iter().zip(words) {
+        match cell.space {
+            Space::Ints => state.ints[cell.address] = word as i64,
+            Space::Reals => state.reals[cell.address] = word,
+            Space::Adjoints | Space::References => unreachable!(),
+        }
+    }
+    state
+}
+
+/// Words for lanes: the first one has those of the start, and the others are near.
+pub fn lanes(program: &Program, start: &State, cells: &[LaneCell], count: usize) -> Vec<Vec<u64>> {
+    let mut rng = Rng::new(11);
+    let (unused, system) = (64 - program.module().word.bits(), program.module().real);
+    let word = |rng: &mut Rng, lane: usize, cell: &LaneCell| match cell.space {
+        Space::Ints => {
+            let by = if lane == 0 { 0 } else { rng.within(-1..=3) };
+            let value = start.ints[cell.address].wrapping_add(by);
+            ((value << unused) >> unused) as u64
+        }
+        _ if lane == 0 => start.reals[cell.address],
+        _ => {
+            let near = program.approximate(Value::Real(start.reals[cell.address]));
+            literal_bits(system, near + rng.within(-1000..=1000) as f64 / 4096.0)
+        }
+    };
+    (0..count).map(|lane| cells.iter().map(|cell| word(&mut rng, lane, cell)).collect()).collect()
+}
+
+/// What the interpreter comes to from a state with at most so many steps.
+fn interpreted(
+    program: &Arc<Program>,
+    state: State,
+    asked: &[LaneCell],
+    (travel, most): (Travel, u64),
+) -> Outcome {
+    let mut machine = Machine::resume(program.clone(), state, None);
+    let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
+    loop {
+        let left = most - machine.state().step.unsigned_abs();
+        match machine.run(travel, left) {
+            Ok(Stop::Bound) => break,
+            Ok(Stop::Budget) if machine.state().position == bound && machine.state().calls.is_empty() => {
+                break;
+            }
+            Ok(Stop::Budget) => return Outcome::Over,
+            Ok(Stop::Shown { .. } | Stop::Interrupted) => {}
+            Err(_) => return Outcome::Fails,
+        }
+    }
+    let state = machine.state();
+    if !program.garbage(state, travel).is_empty() {
+        return Outcome::Fails;
+    }
+    let word = |cell: &LaneCell| match cell.space {
+        Space::Ints => state.ints[cell.address] as u64,
+        _ => state.reals[cell.address],
+    };
+    Outcome::Arrived { words: asked.iter().map(word).collect(), steps: state.step.unsigned_abs() }
+}
+
+/// The lanes that have arrived, of which each must have come to what was expected.
+pub fn arrived(what: &str, ran: &Ran, expected: &[Outcome]) -> usize {
+    let mut arrived = 0;
+    for (lane, expected) in expected.iter().enumerate() {
+        match (ran.statuses[lane], expected) {
+            (status::ARRIVED, Outcome::Arrived { words, steps }) => {
+                assert_eq!((&ran.found[lane], ran.steps[lane]), (words, *steps), "{what}, lane {lane}");
+                arrived += 1;
+            }
+            (status::OVER, Outcome::Over) | (status::FAILED, _) => {}
+            (found, expected) => panic!("{what}, lane {lane}: status {found}, and {expected:?} was expected"),
+        }
+    }
+    arrived
+}
+
+/// More steps than most lanes make.
+const MOST: u64 = 300_000;
+
+/// Carries out lanes of a way with several budgets. How many arrived, and how many should have.
+fn compared(
+    what: &str,
+    program: &Arc<Program>,
+    (travel, level): (Travel, CheckLevel),
+    count: usize,
+) -> [usize; 2] {
+    let Ok(shader) = whole(program, travel, level) else { return [0, 0] };
+    let start = start(program, travel);
+    let takes = cells(program, |role| program.takes(role, travel));
+    let asked = cells(program, |role| match travel {
+        Travel::Forward => role.is_result(),
+        Travel::Backward => role.is_given(),
+    });
+    let lanes = lanes(program, start.state(), &takes, count);
+    let state = |words: &Vec<u64>| given(start.state(), &takes, words);
+    let expected: Vec<Outcome> =
+        lanes.iter().map(|words| interpreted(program, state(words), &asked, (travel, MOST))).collect();
+    let pipeline = Pipeline::new(shader);
+    let ran = pipeline.run(&lanes, Budget { most_steps: MOST, ..PLENTY });
+    let found = arrived(what, &ran, &expected);
+    // Where a lane is kept again and again it comes to the same.
+    let steps = |outcome: &Outcome| match outcome {
+        Outcome::Arrived { steps, .. } => *steps,
+        Outcome::Fails | Outcome::Over => MOST,
+    };
+    if expected.iter().map(steps).max().unwrap_or(0) < 20_000 {
+        for rounds in [1, 3] {
+            let again = pipeline.run(&lanes, Budget { rounds, most_steps: MOST });
+            assert_eq!(
+                (&again.statuses, &again.steps),
+                (&ran.statuses, &ran.steps),
+                "{what}, {rounds} rounds"
+            );
+            assert_eq!(arrived(what, &again, &expected), found);
+        }
+    }
+    let due = expected.iter().filter(|outcome| matches!(outcome, Outcome::Arrived { .. })).count();
+    [found, due]
+}
+
+/// A program of a text.
+pub fn program(text: &str) -> Arc<Program> {
+    reviver_lab::subject::Subject::new(text).unwrap_or_else(|error| panic!("{error}")).program
+}
+
+#[test]
+fn lanes_of_shipped_programs_come_to_what_the_interpreter_does() {
+    let mut all = [0, 0];
+    for (name, program) in shipped() {
+        let mut own = [0, 0];
+        for (travel, level) in [
+            (Travel::Forward, CheckLevel::Checked),
+            (Travel::Forward, CheckLevel::Unchecked),
+            (Travel::Backward, CheckLevel::Checked),
+        ] {
+            let found = compared(&format!("{name} {travel:?} {level:?}"), &program, (travel, level), 9);
+            own = [0, 1].map(|n| own[n] + found[n]);
+        }
+        println!("{name}: {} of {} lanes", own[0], own[1]);
+        all = [0, 1].map(|n| all[n] + own[n]);
+    }
+    println!("{all:?}");
+    assert!(all[0] > 50);
+}
+
+#[test]
+fn lanes_of_random_programs_come_to_what_the_interpreter_does() {
+    let mut all = [0, 0];
+    for seed in 0..reviver_lab::campaign::programs(60) {
+        let program = reviver_lab::campaign::subject(seed).program;
+        let level = if seed % 4 == 3 { CheckLevel::Unchecked } else { CheckLevel::Checked };
+        let travel = if seed % 3 == 2 { Travel::Backward } else { Travel::Forward };
+        let found = compared(&format!("seed {seed}"), &program, (travel, level), 5);
+        all = [0, 1].map(|n| all[n] + found[n]);
+    }
+    println!("{all:?}");
+    assert!(all[0] > 10);
+}
+
+/// Counts down from n, and up: a lane makes as many rounds as it is told.
+const ROUNDS: &str = ".inout n\n.out sum\nfor i in 0..n\n    add sum, i\n    xor sum, 5\nrof\n";
+
+#[test]
+fn a_lane_of_a_million_rounds_stands_beside_lanes_of_one() {
+    let program = program(ROUNDS);
+    let pipeline = Pipeline::new(whole(&program, Travel::Forward, CheckLevel::Checked).unwrap());
+    let lanes: Vec<Vec<u64>> =
+        (0..200).map(|lane| vec![if lane == 77 { 1_000_000 } else { lane % 3 }]).collect();
+    let ran = pipeline.run(&lanes, PLENTY);
+    assert!(ran.dispatches >= 125, "{}", ran.dispatches);
+    let sum = |n: u64| (0..n).fold(0_u64, |sum, i| sum.wrapping_add(i) ^ 5);
+    for (lane, words) in lanes.iter().enumerate() {
+        assert_eq!(ran.statuses[lane], status::ARRIVED);
+        assert!(ran.found[lane].contains(&sum(words[0])), "lane {lane}: {:?}", ran.found[lane]);
+    }
+}
+
+#[test]
+fn a_lane_whose_steps_just_last_arrives_and_one_more_is_over() {
+    let program = program(ROUNDS);
+    let pipeline = Pipeline::new(whole(&program, Travel::Forward, CheckLevel::Checked).unwrap());
+    let lanes = vec![vec![0], vec![1], vec![10], vec![100]];
+    let steps = pipeline.run(&lanes, PLENTY).steps;
+    for (lane, &most_steps) in steps.iter().enumerate() {
+        for rounds in [1, 7, 8000] {
+            let ran = pipeline.run(&lanes, Budget { rounds, most_steps });
+            assert_eq!(ran.statuses[lane], status::ARRIVED);
+            let ran = pipeline.run(&lanes, Budget { rounds, most_steps: most_steps - 1 });
+            assert_eq!(ran.statuses[lane], status::OVER);
+        }
+    }
+}
+
+#[test]
+fn lanes_go_their_own_ways() {
+    let program = program(
+        ".inout n, k\n.out a, b\nfor i in 0..n\n if i > k\n  for j in 0..i\n   add a, j\n  rof\n else\n  \
+         add b, 3\n  if b > 20\n   add b, i\n  fi b > 20\n fi i > k\nrof\n",
+    );
+    let found = compared("ways", &program, (Travel::Forward, CheckLevel::Checked), 100);
+    assert_eq!(found[0], found[1]);
+}

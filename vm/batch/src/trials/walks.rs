@@ -1,0 +1,193 @@
+//! Graphs of blocks and their statements: the same walks, however often a lane is kept on the way and goes on.
+
+use crate::statements::{Asked, Label, Statement, Statements};
+use crate::structure::{Graph, structured};
+
+/// A walk through a graph: which way each block takes is told by how many came before.
+struct Walk<'g> {
+    graph: &'g Graph,
+    seed: u64,
+    trace: Vec<u32>,
+    lead: Label,
+    /// How often a lane was kept.
+    kept: u32,
+    arm: usize,
+}
+
+/// How statements end.
+#[derive(PartialEq)]
+enum Way {
+    On,
+    Broken,
+    Continued,
+    Over,
+    Kept,
+}
+
+const LONGEST: usize = 40;
+
+fn mixed(mut bits: u64) -> u64 {
+    for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)] {
+        bits = (bits ^ (bits >> shift)).wrapping_mul(factor);
+    }
+    bits ^ (bits >> 31)
+}
+
+impl Walk<'_> {
+    fn arm_at(&self, length: usize) -> usize {
+        (mixed(self.seed ^ (length as u64) << 32) & 1) as usize
+    }
+
+    fn plainly(graph: &Graph, seed: u64) -> Vec<u32> {
+        let mut walk = Walk { graph, seed, trace: Vec::new(), lead: 0, kept: 0, arm: 0 };
+        let mut at = 0;
+        while walk.trace.len() < LONGEST {
+            walk.trace.push(at);
+            let arm = walk.arm_at(walk.trace.len());
+            match graph.successors[at as usize].as_slice() {
+                [] => break,
+                [only] => at = *only,
+                both => at = both[arm],
+            }
+        }
+        walk.trace
+    }
+
+    fn asked(&self, asked: &Asked) -> bool {
+        match asked {
+            Asked::Condition(of) => {
+                assert_eq!((self.trace.last(), self.lead), (Some(of), 0));
+                self.arm == 0
+            }
+            Asked::Flows => self.lead == 0,
+            Asked::Enters(range) => self.lead == 0 || range.contains(&self.lead),
+            Asked::Branches { of, entered } => match self.lead {
+                0 => {
+                    assert_eq!(self.trace.last(), Some(of));
+                    self.arm == 0
+                }
+                lead => entered.as_ref().is_some_and(|range| range.contains(&lead)),
+            },
+            Asked::LeadsTo(label) => self.lead == *label,
+            Asked::LeadsPast(label) => self.lead != 0 && self.lead != *label,
+        }
+    }
+
+    fn carry_out(&mut self, statements: &[Statement]) -> Way {
+        for (n, statement) in statements.iter().enumerate() {
+            let way = self.one(statement);
+            if way != Way::On {
+                let is_last = n + 1 == statements.len();
+                let is_plain = match statement {
+                    Statement::Break | Statement::Continue => true,
+                    Statement::Block(block) => self.graph.successors[*block as usize].is_empty(),
+                    _ => false,
+                };
+                assert!(is_last || !is_plain, "{statements:?}");
+                return way;
+            }
+        }
+        Way::On
+    }
+
+    fn one(&mut self, statement: &Statement) -> Way {
+        match statement {
+            Statement::Block(block) => {
+                assert_eq!(self.lead, 0);
+                self.trace.push(*block);
+                self.arm = self.arm_at(self.trace.len());
+                let is_last = self.graph.successors[*block as usize].is_empty();
+                if is_last || self.trace.len() >= LONGEST { Way::Over } else { Way::On }
+            }
+            Statement::Pass { from, arm } => {
+                assert_eq!((self.trace.last(), self.lead), (Some(from), 0));
+                assert!(self.graph.successors[*from as usize].len() == 1 || *arm == self.arm);
+                Way::On
+            }
+            Statement::If { asked, yes, no } => {
+                let chosen = if self.asked(asked) { yes } else { no };
+                self.carry_out(chosen)
+            }
+            Statement::Loop(body) => loop {
+                match self.carry_out(body) {
+                    Way::On | Way::Continued => {}
+                    Way::Broken => return Way::On,
+                    other => return other,
+                }
+            },
+            Statement::Round { label, .. } => {
+                assert_eq!(self.lead, 0);
+                self.kept += 1;
+                if mixed(self.seed ^ u64::from(self.kept)) % 3 == 0 {
+                    self.lead = *label;
+                    return Way::Kept;
+                }
+                Way::On
+            }
+            Statement::Lead(label) => {
+                self.lead = *label;
+                Way::On
+            }
+            Statement::Break => Way::Broken,
+            Statement::Continue => Way::Continued,
+        }
+    }
+}
+
+/// Whether a graph has a structure; if so, that has the walks of the graph, however often it is left and gone on with.
+fn walks_agree(graph: &Graph, walks: u64) -> bool {
+    let Ok(pieces) = structured(graph) else { return false };
+    let statements = Statements::of(&pieces);
+    for seed in 0..walks {
+        let seed = mixed(seed + 1);
+        let expected = Walk::plainly(graph, seed);
+        let mut walk = Walk { graph, seed, trace: Vec::new(), lead: 0, kept: 0, arm: 0 };
+        let mut way = walk.carry_out(&statements.all);
+        while way == Way::Kept {
+            assert!(statements.heads.contains_key(&walk.lead));
+            way = walk.carry_out(&statements.all);
+        }
+        assert!(walk.trace == expected, "{graph:?}\n{statements:#?}\n{:?} {expected:?}", walk.trace);
+        assert!(way == Way::Over);
+    }
+    true
+}
+
+/// All that a block may lead to among some.
+fn ends(count: u32) -> Vec<Vec<u32>> {
+    let targets = 1..count;
+    let pairs = targets.clone().flat_map(|a| targets.clone().map(move |b| vec![a, b]));
+    std::iter::once(Vec::new()).chain(targets.clone().map(|a| vec![a])).chain(pairs).collect()
+}
+
+#[test]
+fn small_graphs_and_their_statements_have_the_same_walks() {
+    let ends = ends(4);
+    let mut structured = 0;
+    for code in 0..ends.len().pow(4) {
+        let successors = (0..4).map(|n| ends[code / ends.len().pow(n) % ends.len()].clone()).collect();
+        structured += u32::from(walks_agree(&Graph { successors }, 3));
+    }
+    assert!(structured > 20_000, "{structured}");
+}
+
+#[test]
+fn random_graphs_and_their_statements_have_the_same_walks() {
+    let (mut structured, mut seed) = (0, 7);
+    for round in 0..60_000_u32 {
+        let count = 5 + round % 8;
+        let mut random = |below: u32| {
+            seed = mixed(seed + 1);
+            (seed >> 33) as u32 % below
+        };
+        // Blocks lead near to where they stand, as those of programs do.
+        let mut near = |n: u32| (1 + (n + random(4)).saturating_sub(random(3))).min(count - 1);
+        let successors = (0..count).map(|n| match n {
+            _ if n == count - 1 => Vec::new(),
+            _ if near(n) % 2 == 0 => vec![near(n)],
+            _ => vec![near(n), near(n)],
+        });
+        structured += u32::from(walks_agree(&Graph { successors: successors.collect() }, 3));
+    }
+    assert!(structured > 10_000, "{structured}");
+}
