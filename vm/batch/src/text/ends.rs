@@ -224,9 +224,9 @@ fn is_unrounded(number: {real}) -> bool {{
 }}
 
 // Whether a number is off by more than rounding explains.
-fn is_missed(to: {real}, from: {real}, most: {real}) -> bool {{
-    let by = distance(to, from);
-    return !(by <= most) | (!(from == zero) & !(by <= abs(from) * {part}));
+fn is_missed(to: {real}, other: {real}, most: {real}) -> bool {{
+    let by = distance(to, other);
+    return !(by <= most) | (!(other == zero) & !(by <= abs(other) * {part}));
 }}
 
 "
