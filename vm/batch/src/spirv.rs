@@ -95,6 +95,8 @@ const DECORATE: u32 = 71;
 const NO_CONTRACTION: u32 = 42;
 /// `OpFNegate`, `OpFAdd`, `OpFSub`, `OpFMul`, `OpFDiv`, `OpFRem`, `OpFMod`.
 const ARITHMETIC: [u32; 7] = [127, 129, 131, 133, 136, 140, 141];
+/// Between floats and integers: undecorated, Mesa makes `f32(i32(x))` a rounding that keeps the sign of zero.
+const CONVERSIONS: [u32; 4] = [109, 110, 111, 112];
 /// `Sqrt`, `InverseSqrt` and `Fma` of the extended instructions, of which naga imports one set only.
 const EXTENDED_ARITHMETIC: [u32; 3] = [31, 32, 50];
 /// What comes before annotations: capabilities, extensions, imports, the memory model, entry points, their modes, and debugging.
@@ -123,7 +125,7 @@ fn instructions(words: &[u32]) -> Option<Vec<Instruction<'_>>> {
 fn arithmetic_result(instruction: &Instruction<'_>) -> Option<u32> {
     let is_arithmetic = match instruction.code {
         EXT_INST => instruction.operands.get(3).is_some_and(|number| EXTENDED_ARITHMETIC.contains(number)),
-        code => ARITHMETIC.contains(&code),
+        code => ARITHMETIC.contains(&code) || CONVERSIONS.contains(&code),
     };
     if is_arithmetic { instruction.operands.get(1).copied() } else { None }
 }
@@ -160,6 +162,7 @@ mod tests {
         @compute @workgroup_size(1) fn main() {
             cells[0] = (cells[1] + cells[2]) - cells[2] * half(cells[4]) + sqrt(cells[5]) % cells[6];
             cells[7] = f64(cells[8] < cells[9]);
+            cells[10] = f64(i64(cells[11]));
         }";
 
     #[test]
@@ -173,8 +176,9 @@ mod tests {
             }
         }
         let results: Vec<u32> = all.iter().filter_map(arithmetic_result).collect();
-        // A sum, two differences or sums more, a product, a negation, a quotient, a root, a remainder.
-        assert!(results.len() >= 8, "{results:?}");
+        // A sum, two differences or sums more, a product, a negation, a quotient, a root, a remainder, two
+        // conversions.
+        assert!(results.len() >= 10, "{results:?}");
         assert_eq!(decorations.len(), results.len());
         assert!(results.iter().all(|result| decorations.get(result) == Some(&1)));
     }

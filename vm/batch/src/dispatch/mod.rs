@@ -233,7 +233,7 @@ impl Batch<'_, '_> {
 
     /// Gets memory, and says how many lanes are a block.
     fn prepare(&mut self, lanes: usize) -> Result<usize, BatchError> {
-        let most = self.shader.most_lanes.min(LANES_OF_A_BLOCK);
+        let most = self.shader.most_lanes().min(LANES_OF_A_BLOCK);
         let blocks = lanes.div_ceil(most);
         let wanted = lanes.div_ceil(blocks).next_multiple_of(WORKGROUP as usize);
         let first = self.shader.buffers(wanted)?;

@@ -74,7 +74,7 @@ mod tests {
         for (given, found, kept) in [(0, 0, 0), (1, 1, 0), (3, 40, 1000), (70_000, 1, 1)] {
             let shape = Shape { given, found, kept };
             let lanes = shape.most_lanes(&limits());
-            assert!(lanes > 0 && lanes % 64 == 0);
+            assert!(lanes > 0 && lanes.is_multiple_of(64));
             assert!(lanes * given.max(found).max(kept).max(1) * WORD <= 1 << 27);
             assert!((lanes + 3) * STATUS <= 1 << 27);
             assert!(lanes * shape.bytes_of_results() + BEFORE_RESULTS <= 1 << 28);

@@ -43,10 +43,12 @@ fn shader_of_rounds() -> LaneShader {
     LaneShader { wgsl: with_main(ROUNDS), constants: vec![0], given: 1, found: 1, kept: 2 }
 }
 
+fn series(state: u64, n: u64) -> u64 {
+    (state ^ (state >> 29)).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(n)
+}
+
 fn state_behind(goal: u64) -> u64 {
-    (1..=goal).fold(0, |state: u64, n| {
-        (state ^ (state >> 29)).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(n)
-    })
+    (1..=goal).fold(0, series)
 }
 
 /// One column in, one out.
@@ -77,6 +79,50 @@ fn a_long_lane_goes_on_beside_short_ones() {
     assert_rounds(&shader, &goals);
     // A whole group whose lanes take turns.
     assert_rounds(&shader, &(0..64).map(|lane| 5_000 + 1_000 * (lane % 8)).collect::<Vec<_>>());
+}
+
+/// As [`ROUNDS`], in a loop in a loop, of which each lane of eight makes its rounds while the others have none to make.
+const TURNS: &str = "
+    let goal = given[lane];
+    var n = 0lu;
+    var state = 0lu;
+    if parameters.is_first == 0u {
+        n = kept[lane];
+        state = kept[stride + lane];
+    }
+    var rounds = 0u;
+    var passes = 0u;
+    var end = 2u;
+    loop {
+        if n >= goal { break; }
+        let is_its_turn = (passes & 7u) == (local & 7u);
+        passes += 1u;
+        let last = select(n, min(goal, n + 1000lu), is_its_turn);
+        loop {
+            if n >= last { break; }
+            if rounds >= parameters.rounds { end = 1u; break; }
+            rounds += 1u;
+            n += 1lu;
+            state = (state ^ (state >> 29u)) * 6364136223846793005lu + n;
+        }
+        if end == 1u { break; }
+        if rounds >= parameters.rounds { end = 1u; break; }
+        rounds += 1u;
+    }
+    kept[lane] = n;
+    kept[stride + lane] = state;
+    found[lane] = state;
+    steps[lane] = n;
+    atomicStore(&statuses[lane], end);
+    if end == 1u { atomicAdd(&statuses[stride], 1u); }
+";
+
+#[test]
+fn lanes_that_take_turns_make_all_their_rounds() {
+    let Some(device) = device() else { return };
+    let text = LaneShader { wgsl: with_main(TURNS), ..shader_of_rounds() };
+    let shader = DeviceShader::new(&device, &text).unwrap();
+    assert_rounds(&shader, &(0..100).map(|lane| 200_000 - lane).collect::<Vec<_>>());
 }
 
 #[test]

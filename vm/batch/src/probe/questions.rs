@@ -51,9 +51,14 @@ macro_rules! of_floats {
                     stringify!($float),
                     "(",
                     stringify!($integer),
-                    "(select(zero, a, abs(a) < one / one * 1000000.0)))"
+                    "(select(zero, a, abs(a) < 1000000.0)))"
                 ),
                 cpu: |a, _| if a.abs() < 1_000_000.0 { <$float>::trunc(a) + 0.0 } else { 0.0 },
+            },
+            Question {
+                about: "floats from whole numbers",
+                wgsl: concat!(stringify!($float), "(bitcast<", stringify!($integer), ">(a))"),
+                cpu: |a, _| a.to_bits() as $integer as $float,
             },
         ];
     };
