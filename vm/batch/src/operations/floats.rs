@@ -18,6 +18,14 @@ pub(super) fn text(name: &str) -> Option<String> {
         "rv_magnitude_" => format!(
             "fn rv_magnitude_{of}(a: {of}) -> {of} {{\n    return select(a, rv_neg_{of}(a), a < zero);\n}}\n"
         ),
+        // A whole number next to a float has its sign; drivers may forget that of 0.
+        stem @ ("rv_floor_" | "rv_round_") => {
+            let whole = stem.trim_start_matches("rv_").trim_end_matches('_');
+            format!(
+                "fn {stem}{of}(a: {of}) -> {of} {{\n    let whole = bitcast<{word}>({whole}(a));\n\
+                \x20   return bitcast<{of}>(whole | (bitcast<{word}>(a) & {sign}));\n}}\n"
+            )
+        }
         "rv_is_finite_" => format!(
             "fn rv_is_finite_{of}(a: {of}) -> bool {{\n\
             \x20   return (bitcast<{word}>(a) & {exponent}) < {exponent};\n}}\n"

@@ -37,8 +37,8 @@ impl RealTexts {
             (OpKind::Neg, [a]) => format!("rv_neg_{of}({a})"),
             (OpKind::Magnitude, [a]) => format!("rv_magnitude_{of}({a})"),
             (OpKind::Elementary(Elementary::Sqrt), [a]) => format!("sqrt({a})"),
-            (OpKind::Elementary(Elementary::Floor), [a]) => format!("floor({a})"),
-            (OpKind::Elementary(Elementary::Round), [a]) => format!("round({a})"),
+            (OpKind::Elementary(Elementary::Floor), [a]) => format!("rv_floor_{of}({a})"),
+            (OpKind::Elementary(Elementary::Round), [a]) => format!("rv_round_{of}({a})"),
             (OpKind::RealOf, [a]) => format!("{of}({a})"),
             (OpKind::IntOf, [a]) => {
                 let made = format!("rv_integer_{of}({a})");
