@@ -35,6 +35,9 @@ pub(super) fn named(name: &str) -> Result<Gpu, NoDevice> {
 
 /// One that is no software, if it can be opened.
 pub(super) fn real() -> Option<Gpu> {
+    if !Adapters::may_have_hardware() {
+        return None;
+    }
     let adapters = Adapters::list();
     opened(&adapters, adapters.auto()?).ok()
 }

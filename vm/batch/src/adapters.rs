@@ -1,5 +1,7 @@
 //! Which devices there are, which one is meant, and opening it. Knows no shader.
 
+use std::path::Path;
+
 use crate::device::Device;
 use crate::error::BatchError;
 use crate::probe::Probe;
@@ -51,6 +53,13 @@ impl Adapters {
             (adapter, info)
         };
         Self { all: found.into_iter().map(with_info).collect() }
+    }
+
+    /// Whether there may be one that is no software. Whoever wants no other needn't load drivers where there can't be any: that takes a while,
+    /// and some of them write to standard error.
+    #[must_use]
+    pub fn may_have_hardware() -> bool {
+        !cfg!(target_os = "linux") || has_driver_files()
     }
 
     /// What is known of each.
@@ -110,6 +119,13 @@ impl Adapters {
         let there_are = self.infos().map(DeviceInfo::title).collect();
         BatchError::NoDevice { asked: asked.to_owned(), there_are }
     }
+}
+
+/// Whether Linux has a file by which a driver reaches a graphics processor.
+fn has_driver_files() -> bool {
+    let is_render = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with("renderD");
+    let has_render = std::fs::read_dir("/dev/dri").is_ok_and(|all| all.flatten().any(is_render));
+    has_render || ["/dev/nvidiactl", "/dev/dxg", "/dev/kfd"].iter().any(|file| Path::new(file).exists())
 }
 
 /// What is preferred, as far as can be known before it is opened.

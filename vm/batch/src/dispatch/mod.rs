@@ -60,6 +60,8 @@ pub(crate) struct DeviceShader {
     /// Memory that no batch uses now.
     idle: Mutex<Vec<Buffers>>,
     pace: Mutex<Pace>,
+    #[cfg(test)]
+    most_rounds: u32,
 }
 
 /// Lanes of a block, where more would fit: while the device works on one, the next one is sent, and so they mustn't be too few.
@@ -92,7 +94,16 @@ impl DeviceShader {
         }
         let pipeline = Pipeline::new(device, &spirv, &shader.constants)?;
         let (idle, pace) = (Mutex::new(Vec::new()), Mutex::new(Pace::new(rounds)));
-        Ok(Self { device: device.clone(), pipeline, shape, most_lanes, idle, pace })
+        Ok(Self {
+            device: device.clone(),
+            pipeline,
+            shape,
+            most_lanes,
+            idle,
+            pace,
+            #[cfg(test)]
+            most_rounds: rounds,
+        })
     }
 
     /// The most lanes that the device can have at once. Longer batches are carried out in blocks.
@@ -176,6 +187,12 @@ impl DeviceShader {
 
     fn new_buffers(&self, lanes: usize) -> Result<Buffers, BatchError> {
         Buffers::new(&self.device, &self.pipeline, self.shape, lanes)
+    }
+
+    /// No lane makes more rounds in one dispatch.
+    #[cfg(test)]
+    pub fn limit_rounds(&self, rounds: u32) {
+        *lock(&self.pace) = Pace::new(rounds.min(self.most_rounds));
     }
 
     #[cfg(test)]

@@ -11,6 +11,7 @@ use super::device::{Budget, PLENTY, Pipeline};
 use super::programs::{cells, gradient, losses, shipped, start};
 use super::runs::{Outcome, arrived, given, lanes, program};
 use crate::lanes::LaneCell;
+use crate::testing::device;
 
 /// More steps than most lanes make.
 const MOST: u64 = 300_000;
@@ -48,7 +49,7 @@ fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -> [u
     let inputs = cells(program, |role| program.takes(role, Travel::Forward));
     let lanes = lanes(program, start.state(), &inputs, count);
     let expected: Vec<Outcome> = lanes.iter().map(|words| expected(program, loss, &inputs, words)).collect();
-    let pipeline = Pipeline::new(shader);
+    let Some(pipeline) = Pipeline::new(&shader) else { return [0, 0] };
     let ran = pipeline.run(&lanes, PLENTY);
     let found = arrived(what, &ran, &expected);
     let is_short = |outcome: &Outcome| matches!(outcome, Outcome::Arrived { steps, .. } if *steps < 5_000);
@@ -74,7 +75,7 @@ fn gradients_of_shipped_programs_are_those_of_the_processor() {
         }
     }
     println!("{all:?}");
-    assert!(all[0] > 20);
+    assert!(device().is_none() || all[0] > 20);
 }
 
 #[test]
@@ -98,5 +99,5 @@ fn a_sum_in_a_loop_has_its_gradient() {
     let loss = losses(&program)[1];
     let found = compared("sum", &program, loss, 20);
     assert_eq!(found[0], found[1]);
-    assert!(found[0] > 10, "{found:?}");
+    assert!(device().is_none() || found[0] > 10, "{found:?}");
 }

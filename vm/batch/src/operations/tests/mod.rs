@@ -1,10 +1,9 @@
 //! Every operation on a device and on the processor: the same bits, and the same failures.
 
-mod device;
 mod meaning;
 mod operands;
 
-use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
 
 use reviver_compile::form::NumberKinds;
 use reviver_compile::op::OpKind;
@@ -12,23 +11,15 @@ use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 
-use self::device::TestDevice;
 use self::meaning::{Meaning, meaning};
 use self::operands::{Random, operand};
 use super::Operations;
 use super::function::RealFunction;
-
-static DEVICE: LazyLock<Option<TestDevice>> = LazyLock::new(TestDevice::open);
-
-/// The device, if there is one; there must be where somebody says so.
-fn device() -> Option<&'static TestDevice> {
-    let device = DEVICE.as_ref();
-    if device.is_none() {
-        assert!(std::env::var_os("REVIVER_NEEDS_DEVICE").is_none(), "there is no device");
-        eprintln!("skipped: there is no device with f64, 64-bit integers, and SPIR-V that is passed through");
-    }
-    device
-}
+use crate::device::Device;
+use crate::dispatch::DeviceShader;
+use crate::probe::text::with_main;
+use crate::shader::LaneShader;
+use crate::testing::device;
 
 const ORDERS: [Order; 6] = [Order::Eq, Order::Ne, Order::Lt, Order::Le, Order::Gt, Order::Ge];
 
@@ -70,40 +61,37 @@ fn kinds(system: RealSystem, word: Word) -> NumberKinds {
     NumberKinds { word, system, tolerance: 1e-9 }
 }
 
-/// The shader of an operation, and the words of its constants.
-fn shader(numbers: NumberKinds, kind: OpKind) -> Option<(String, Vec<u64>)> {
+/// The shader of an operation: it is given three operands, and finds a value and whether the operation has failed.
+fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
     let mut operations = Operations::new(numbers);
     let facts = kind.facts();
     let names = &["a", "b", "c"][..facts.operands.len()];
-    let mut lines: Vec<String> = names
-        .iter()
-        .zip(facts.operands)
-        .enumerate()
-        .map(|(n, (name, &class))| {
-            let word = operations.of_word(class, &format!("operands[3u * n + {n}u]"));
-            format!("let {name} = {word};")
-        })
-        .collect();
-    if let Some(class) = facts.gives {
-        let written = operations.value(kind, "made", names)?;
-        lines.extend(written.lines);
-        lines.push(format!("found[2u * n] = {};", operations.to_word(class, &written.text)));
-        lines.extend(written.fails.map(|fails| format!("found[2u * n + 1u] = select(0lu, 1lu, {fails});")));
-    } else {
-        let fails = operations.fails(kind, names).unwrap_or("false".to_owned());
-        lines.push(format!("found[2u * n + 1u] = select(0lu, 1lu, {fails});"));
-    }
-    let (prelude, real) = (operations.prelude(1), operations.type_of(Class::Real));
     let zero = operations.of_word(Class::Real, "constants[0]");
-    let wgsl = format!(
-        "@group(0) @binding(0) var<storage, read> constants: array<u64>;\n\
-         @group(0) @binding(1) var<storage, read> operands: array<u64>;\n\
-         @group(0) @binding(2) var<storage, read_write> found: array<u64>;\nvar<private> zero: {real};\n{prelude}\
-         @compute @workgroup_size(64)\nfn main(@builtin(global_invocation_id) id: vec3<u32>) {{\n    let n = id.x;\n\
-         \x20   zero = {zero};\n    {}\n}}\n",
-        lines.join("\n    ")
-    );
-    Some((wgsl, [vec![0], operations.tables()].concat()))
+    let mut lines = vec![format!("zero = {zero};")];
+    lines.extend(names.iter().zip(facts.operands).enumerate().map(|(n, (name, &class))| {
+        let word = operations.of_word(class, &format!("given[{n}u * stride + lane]"));
+        format!("let {name} = {word};")
+    }));
+    let mut fails = None;
+    match facts.gives {
+        Some(class) => {
+            let written = operations.value(kind, "made", names)?;
+            lines.extend(written.lines);
+            lines.push(format!("found[lane] = {};", operations.to_word(class, &written.text)));
+            fails = written.fails;
+        }
+        None => {
+            lines.push("found[lane] = 0lu;".to_owned());
+            fails = operations.fails(kind, names).or(fails);
+        }
+    }
+    let fails = fails.unwrap_or("false".to_owned());
+    lines.push(format!("found[stride + lane] = select(0lu, 1lu, {fails});"));
+    lines.push("atomicStore(&statuses[lane], 2u);\n".to_owned());
+    let (prelude, real) = (operations.prelude(1), operations.type_of(Class::Real));
+    let wgsl = format!("var<private> zero: {real};\n{prelude}{}", with_main(&lines.join("\n")));
+    let constants = [vec![0], operations.tables()].concat();
+    Some(LaneShader { wgsl, constants, given: 3, found: 2, kept: 0 })
 }
 
 /// Whether two words are the same number: one that is no number has any bits.
@@ -117,8 +105,8 @@ fn is_same(numbers: NumberKinds, kind: OpKind, a: u64, b: u64) -> bool {
 }
 
 /// What differs of an operation.
-fn differences(device: &TestDevice, numbers: NumberKinds, kind: OpKind, lanes: usize) -> Option<String> {
-    let (wgsl, constants) = shader(numbers, kind).unwrap_or_else(|| panic!("{kind:?} isn't written"));
+fn differences(device: &Device, numbers: NumberKinds, kind: OpKind, lanes: usize) -> Option<String> {
+    let shader = shader(numbers, kind).unwrap_or_else(|| panic!("{kind:?} isn't written"));
     let mut random = Random(7);
     let classes = kind.facts().operands;
     let sets: Vec<[u64; 3]> = (0..lanes)
@@ -126,21 +114,28 @@ fn differences(device: &TestDevice, numbers: NumberKinds, kind: OpKind, lanes: u
             std::array::from_fn(|n| classes.get(n).map_or(0, |&class| operand(numbers, class, &mut random)))
         })
         .collect();
-    let found = device.run(&wgsl, &constants, sets.as_flattened(), lanes, 2 * lanes);
+    let columns: [Vec<u64>; 3] = std::array::from_fn(|n| sets.iter().map(|set| set[n]).collect());
+    let (mut values, mut failures) = (vec![0; lanes], vec![0; lanes]);
+    let given = columns.each_ref().map(Vec::as_slice);
+    DeviceShader::new(device, &shader)
+        .and_then(|shader| {
+            shader.run(&given, &mut [&mut values, &mut failures], lanes, u64::MAX, &AtomicBool::new(false))
+        })
+        .unwrap();
     let mut count = 0;
     let mut first = String::new();
-    for (operands, found) in sets.iter().zip(found.chunks_exact(2)) {
+    for ((operands, &found), &has_failed) in sets.iter().zip(&values).zip(&failures) {
         let expected = meaning(numbers, kind, *operands);
         let is_right = match expected {
-            Meaning::Value(bits) => found[1] == 0 && is_same(numbers, kind, bits, found[0]),
-            Meaning::Holds => found[1] == 0,
-            Meaning::Fails => found[1] == 1,
+            Meaning::Value(bits) => has_failed == 0 && is_same(numbers, kind, bits, found),
+            Meaning::Holds => has_failed == 0,
+            Meaning::Fails => has_failed == 1,
             Meaning::Other => false,
         };
         if !is_right {
             count += 1;
             if count <= 3 {
-                first += &format!("\n    {operands:x?}: {expected:x?}, found {found:x?}");
+                first += &format!("\n    {operands:x?}: {expected:x?}, found {found:x}, {has_failed}");
             }
         }
     }
@@ -151,7 +146,7 @@ fn differences(device: &TestDevice, numbers: NumberKinds, kind: OpKind, lanes: u
 fn check(numbers: NumberKinds, kinds: impl IntoIterator<Item = OpKind>, lanes: usize) {
     let Some(device) = device() else { return };
     let wrong: Vec<String> =
-        kinds.into_iter().filter_map(|kind| differences(device, numbers, kind, lanes)).collect();
+        kinds.into_iter().filter_map(|kind| differences(&device, numbers, kind, lanes)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
