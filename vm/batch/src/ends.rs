@@ -19,7 +19,12 @@ pub(crate) struct Arrival {
     /// What a lane has come to, word after word.
     pub found: Vec<CellHome>,
     pub compared: Vec<Compared>,
+    /// Reals where lanes begin, with their adjoints: their products say how large a loss is to first order.
+    pub terms: Vec<(SsaValue, CellHome)>,
 }
+
+/// So many reals that lanes are given say how large a loss is.
+const MOST_TERMS: usize = 1 << 10;
 
 /// How a number must be another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +74,8 @@ impl Arrival {
                 values.extend(adjoint.and_then(value));
             }
         }
+        values
+            .extend(self.terms.iter().flat_map(|&(start, adjoint)| [Some(start), value(adjoint)]).flatten());
         values
     }
 }
@@ -134,6 +141,7 @@ impl Ends<'_> {
             let mut arrival = self.arrival(journey, block, asked);
             if is_judged {
                 self.restored(journey, block, &mut arrival);
+                arrival.terms = self.terms(journey, block);
             }
             (block, arrival)
         };
@@ -163,7 +171,7 @@ impl Ends<'_> {
 
     fn arrival(&self, journey: &mut Journey, block: u32, asked: &[Cell]) -> Arrival {
         let found = asked.iter().map(|&cell| journey.at_arrival(block, cell, self.start, self.memory));
-        Arrival { found: found.collect(), compared: Vec::new() }
+        Arrival { found: found.collect(), ..Arrival::default() }
     }
 
     /// What must hold what it holds at first, or 0, where a run arrives.
@@ -263,6 +271,16 @@ impl Ends<'_> {
             let likeness = self.likeness(run.space.class(), Likeness::Restored);
             self.restored_words(run, likeness, arrival);
         }
+    }
+
+    /// What lanes are given as reals, with the adjoints. Without others a loss counts as smaller than it is.
+    fn terms(&self, journey: &mut Journey, block: u32) -> Vec<(SsaValue, CellHome)> {
+        let given = self.start.given.keys().copied().filter(|(space, _)| *space == Space::Reals);
+        let terms = given.take(MOST_TERMS).map(|(space, address)| {
+            let start = journey.at_start((space, address), self.start);
+            (start, journey.at_arrival(block, (Space::Adjoints, address), self.start, self.memory))
+        });
+        terms.collect()
     }
 
     fn restored_words(&mut self, run: MemoryRun, likeness: Likeness, arrival: &mut Arrival) {

@@ -87,9 +87,7 @@ impl Writer<'_> {
             self.compare(compared);
         }
         if self.text.is_watched() {
-            // The processor may add the same numbers in another order.
-            let of_loss = self.near(Rounding::of(self.numbers.system).of_loss * (1.0 - 1e-6), true);
-            self.fail(&format!("!(error <= {of_loss} * abs(loss))"), None);
+            self.weigh(arrival);
         }
         let is_over = match self.text.turning {
             Some(_) => {
@@ -106,6 +104,22 @@ impl Writer<'_> {
         };
         self.line(format!("end_lane(lane, failed, {is_over}, ARRIVED);"));
         self.line("return;");
+    }
+
+    /// Fails where what is off changes the loss by more than rounding does.
+    fn weigh(&mut self, arrival: &Arrival) {
+        // The processor may add the same numbers in another order, and wider ones.
+        let less = if self.numbers.system == RealSystem::F32 { 0.99 } else { 1.0 - 1e-6 };
+        let of_loss = self.near(Rounding::of(self.numbers.system).of_loss * less, true);
+        // The loss alone mostly outweighs it.
+        self.open(format!("if (!(error <= {of_loss} * abs(loss))) {{"));
+        self.line("var size = abs(loss);");
+        for &(start, adjoint) in &arrival.terms {
+            let (start, adjoint) = (self.value(start), self.at_home(Class::Real, adjoint));
+            self.line(format!("size = size + abs({start} * {adjoint});"));
+        }
+        self.fail(&format!("!(error <= {of_loss} * size) | !(size - size == zero)"), None);
+        self.close();
     }
 
     fn compare(&mut self, compared: &Compared) {
@@ -224,9 +238,9 @@ fn is_unrounded(number: {real}) -> bool {{
 }}
 
 // Whether a number is off by more than rounding explains.
-fn is_missed(to: {real}, other: {real}, most: {real}) -> bool {{
-    let by = distance(to, other);
-    return !(by <= most) | (!(other == zero) & !(by <= abs(other) * {part}));
+fn is_missed(found: {real}, wanted: {real}, most: {real}) -> bool {{
+    let by = distance(found, wanted);
+    return !(by <= most) | (!(wanted == zero) & !(by <= abs(wanted) * {part}));
 }}
 
 "
