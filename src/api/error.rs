@@ -13,6 +13,8 @@ use reviver_vm::lookup::IndexError;
 use reviver_vm::room::OutOfMemory;
 use thiserror::Error;
 
+#[cfg(feature = "arrow")]
+use super::batch::arrow::refused::ArrowRefused;
 use super::engine::NoEngine;
 use super::places::place;
 
@@ -126,6 +128,10 @@ pub enum Error {
         "a block of {lanes} lanes takes {inputs} columns of that length, and has room for the results in {results}"
     )]
     Columns { inputs: usize, results: usize, lanes: usize },
+    /// Arrow's columns and the lanes' don't fit each other.
+    #[cfg(feature = "arrow")]
+    #[error(transparent)]
+    Arrow(#[from] ArrowRefused),
     #[error("a thread that carried out lanes has ended before its time")]
     LostThread,
 
