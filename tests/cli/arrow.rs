@@ -13,7 +13,7 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field};
 
-use crate::support::{Folder, Ran, with_input};
+use crate::support::{Folder, Ran, root, with_input};
 
 const MIXED: &str = ".inout x: real\n.inout A[2]\n.inout M[2,3]: real\n.out y: real, B[2]\n\
                      add y, 2 * x\nadd y, M[1,2]\nadd B[0], A[1]\nadd B[1], A[0]\n";
@@ -63,6 +63,11 @@ fn read_file(folder: &Folder, name: &str) -> Vec<RecordBatch> {
 
 fn reals(batch: &RecordBatch, name: &str) -> Vec<f64> {
     batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().values().to_vec()
+}
+
+/// A file that another program has written.
+fn case(name: &str) -> String {
+    root().join("tests/cases").join(name).display().to_string()
 }
 
 /// Whatever it says, it neither fell nor left a file behind.
@@ -151,6 +156,15 @@ fn arrow_is_read_and_written_batch_by_batch() {
     folder.file("packed.arrows", packed);
     folder.reviver("batch line.rasm --lanes packed.arrows -o again.arrow").expect(0);
     assert_eq!(folder.read("out.arrow"), folder.read("again.arrow"));
+    // And so it has: this file is its own. ZSTD, which it writes where that is asked, isn't read.
+    folder
+        .reviver(&format!("batch line.rasm --lanes {}", case("pandas.feather")))
+        .expect(0)
+        .prints_part("24.875,49.75\n");
+    folder
+        .reviver(&format!("batch line.rasm --lanes {}", case("zstd.arrows")))
+        .expect(3)
+        .says("compressed by ZSTD, which isn't read: write them with LZ4");
     // No lanes, and no batches.
     folder.file("none.arrow", file(&[lanes(0, 0)]));
     folder.reviver("batch line.rasm --lanes none.arrow").expect(0).prints("x,y\n");
@@ -181,7 +195,9 @@ fn results_are_printed_as_arrow_where_that_is_asked() {
         let arguments = format!("batch mixed.rasm --lanes - --output-format arrow {options}");
         folder.with_input(&arguments, &input).expect(2).says("is about results that are printed");
     }
-    with_input("batch - --lanes - --output-format parquet", b"").expect(2).says("possible values: csv, arrow");
+    with_input("batch - --lanes - --output-format parquet", b"")
+        .expect(2)
+        .says("possible values: csv, arrow");
 }
 
 #[test]
@@ -284,13 +300,19 @@ fn columns_that_are_none_of_arrow_are_told() {
     let open = ListArray::from_iter_primitive::<Int64Type, _, _>([Some([Some(1), Some(2)]), None]);
     for (batch, said) in [
         (other("x", Arc::new(Float64Array::from(vec![Some(1.0), None]))), "`x`, in lane 1, is null"),
-        (other("x", Arc::new(Float64Array::from(vec![1.0, f64::NAN]))), "`x`: NaN, in lane 1, is not a number that fits"),
+        (
+            other("x", Arc::new(Float64Array::from(vec![1.0, f64::NAN]))),
+            "`x`: NaN, in lane 1, is not a number that fits",
+        ),
         (other("x", Arc::new(Float64Array::from(vec![1.0, f64::INFINITY]))), "leave such lanes out"),
         (other("x", Arc::new(StringArray::from(vec!["1", "2"]))), "the column `x` is of the type Utf8"),
         (other("x", Arc::new(BooleanArray::from(vec![true, false]))), "is of the type Boolean"),
         (other("x", Arc::new(words)), "decode it"),
         (other("A", Arc::new(open)), "cast it to lists of a fixed size"),
-        (other("A", lists(Int64Array::from(vec![Some(1), Some(2), Some(3), None]), 2)), "`A[1]`, in lane 1, is null"),
+        (
+            other("A", lists(Int64Array::from(vec![Some(1), Some(2), Some(3), None]), 2)),
+            "`A[1]`, in lane 1, is null",
+        ),
         (other("A", lists(Int64Array::from(vec![1, 2, 3, 4, 5, 6]), 3)), "there is no cell `A[2]`"),
         (other("A", lists(Float64Array::from(vec![1.0, 2.0, 3.0, 4.0]), 2)), "cast the column"),
         (other("A", ints(&[1, 2])), "`A` has 2 cells"),
@@ -302,11 +324,15 @@ fn columns_that_are_none_of_arrow_are_told() {
         (two.project(&[0, 1]).unwrap(), "`M[0,0]`, `M[0,1]`"),
     ] {
         folder.file("in.arrow", file(&[batch]));
-        let ran = folder.reviver("batch mixed.rasm --lanes in.arrow -o out.arrow --json").expect(2).says(said);
+        let ran =
+            folder.reviver("batch mixed.rasm --lanes in.arrow -o out.arrow --json").expect(2).says(said);
         assert!(ran.json()["error"]["message"].as_str().unwrap().contains("in.arrow"), "{ran:?}");
         assert_eq!(folder.names(), ["in.arrow", "mixed.rasm"], "{said:?} has left something behind");
     }
-    folder.file("in.arrow", file(&[other("A", lists(ints(&[1, 2, 3, 300]).as_primitive::<Int64Type>().clone(), 2))]));
+    folder.file(
+        "in.arrow",
+        file(&[other("A", lists(ints(&[1, 2, 3, 300]).as_primitive::<Int64Type>().clone(), 2))]),
+    );
     folder
         .reviver("batch mixed.rasm --lanes in.arrow --word 8")
         .expect(2)
@@ -328,13 +354,19 @@ fn arrow_that_is_cut_short_is_told() {
     let marks: Vec<usize> = (0..stream.len()).filter(|&at| stream[at..].starts_with(&[0xff; 4])).collect();
     for end in (0..stream.len()).step_by(29) {
         if !marks.contains(&end) || end == 0 {
-            folder.with_input("batch mixed.rasm --lanes -", &stream[..end]).expect(if end == 0 { 2 } else { 3 });
+            folder.with_input("batch mixed.rasm --lanes -", &stream[..end]).expect(if end == 0 {
+                2
+            } else {
+                3
+            });
         }
     }
     // Between two messages nobody can know.
     let end = *marks.last().unwrap();
     let ran = folder.with_input("batch mixed.rasm --lanes -", &stream[..end]).expect(0);
     ran.says("if it was cut short, lanes are missing");
+    folder.file("two.arrows", [&stream[..], &stream].concat());
+    folder.reviver("batch mixed.rasm --lanes two.arrows").expect(3).says("something stands behind its end");
     // A table of contents that is another file's.
     let one = file(&batches[..1]);
     let contents = |file: &[u8]| {

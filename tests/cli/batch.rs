@@ -137,9 +137,14 @@ fn arrow_is_missed_where_it_was_left_out() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
     let cure = "cargo install reviver --features arrow";
-    for (name, beginning) in [("in.arrow", &b"ARROW1\0\0"[..]), ("in.arrows", b"\xff\xff\xff\xff\x10\0\0\0")] {
+    for (name, beginning) in [("in.arrow", &b"ARROW1\0\0"[..]), ("in.arrows", b"\xff\xff\xff\xff\x10\0\0\0")]
+    {
         folder.file(name, beginning);
-        folder.reviver(&format!("batch mixed.rasm --lanes {name}")).expect(2).says("built without Arrow").says(cure);
+        folder
+            .reviver(&format!("batch mixed.rasm --lanes {name}"))
+            .expect(2)
+            .says("built without Arrow")
+            .says(cure);
         folder.with_input("batch mixed.rasm --lanes -", beginning).expect(2).says(cure);
     }
     folder.file("in.csv", "x,A[0],A[1]\n1,2,3\n");

@@ -95,6 +95,11 @@ impl ArrowInput {
         let Some(message) = message else {
             self.is_over = true;
             self.has_end = self.messages.finish(self.batches).map_err(|error| broken(&self.file, &error))?;
+            // Of standard input nobody waits for more than the end that was said.
+            if self.length.is_some_and(|length| self.seen.get() < length) {
+                let what = "something stands behind its end: streams that follow each other aren't one";
+                return Err(broken(&self.file, &BrokenArrow::wrong(what)));
+            }
             return Ok(false);
         };
         let batch = batch(&message, &self.schema).map_err(|error| broken(&self.file, &error))?;
