@@ -3,8 +3,11 @@
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
+#[cfg(feature = "arrow")]
+use reviver_files::OpenInput;
+
 use crate::failure::{Failure, Fallible};
-use crate::read::{self, shown};
+use crate::read::{self, PieceSource, shown};
 
 /// A file begins with this in the file format of Arrow, and ends with it.
 pub const FILE_MARK: &[u8] = b"ARROW1";
@@ -18,7 +21,7 @@ pub struct OpenLanes {
     /// How long it is, as far as that is known.
     pub length: Option<u64>,
     beginning: Vec<u8>,
-    rest: Box<dyn Read>,
+    rest: PieceSource,
 }
 
 impl OpenLanes {
@@ -38,6 +41,15 @@ impl OpenLanes {
     /// Everything in it.
     pub fn reader(self) -> Box<dyn Read> {
         Box::new(Cursor::new(self.beginning).chain(self.rest))
+    }
+
+    /// The file itself, if it is one that can be read from wherever one wants, and in the file format of Arrow.
+    #[cfg(feature = "arrow")]
+    pub fn into_arrow_file(self) -> Result<OpenInput, OpenLanes> {
+        match self.rest {
+            PieceSource::File(file) if self.beginning == FILE_MARK => Ok(file),
+            rest => Err(OpenLanes { rest, ..self }),
+        }
     }
 }
 

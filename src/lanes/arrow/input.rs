@@ -2,23 +2,24 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::read_record_batch;
 use arrow_ipc::{MessageHeader, MetadataVersion};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use reviver::Error;
 use reviver::batch::arrow::columns::{ArrowColumns, ArrowNumbers};
 use reviver::batch::arrow::refused::ArrowRefused;
 use reviver::batch::plan::LaneCell;
+use reviver_files::OpenInput;
 use reviver_isa::instruction::Class;
 use reviver_vm::Program;
 
 use super::claims;
-use super::messages::{ArrowMessage, ArrowMessages, BrokenArrow};
+use super::contents::ArrowFile;
+use super::messages::{ArrowMessage, ArrowStream, BrokenArrow};
 use crate::failure::{Failure, Fallible};
 use crate::lanes::{LaneReader, OpenLanes};
 
@@ -26,7 +27,7 @@ use crate::lanes::{LaneReader, OpenLanes};
 pub struct ArrowInput {
     file: String,
     length: Option<u64>,
-    messages: ArrowMessages<CountedReader>,
+    messages: ArrowMessages,
     seen: Rc<Cell<u64>>,
     schema: SchemaRef,
     columns: ArrowColumns,
@@ -42,13 +43,19 @@ pub struct ArrowInput {
     has_end: bool,
 }
 
+/// Where record batches come from.
+enum ArrowMessages {
+    Stream(ArrowStream<CountedReader<Box<dyn Read>>>),
+    File(ArrowFile<CountedReader<OpenInput>>),
+}
+
 /// Counts what goes by.
-struct CountedReader {
-    inner: Box<dyn Read>,
+struct CountedReader<R> {
+    inner: R,
     seen: Rc<Cell<u64>>,
 }
 
-impl Read for CountedReader {
+impl<R: Read> Read for CountedReader<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(bytes)?;
         self.seen.set(self.seen.get() + count as u64);
@@ -56,15 +63,23 @@ impl Read for CountedReader {
     }
 }
 
+impl<R: Seek> Seek for CountedReader<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.inner.seek(to)
+    }
+}
+
 impl ArrowInput {
     /// Reads what stands in front of the batches.
     pub fn begin(open: OpenLanes) -> Fallible<ArrowInput> {
         let (file, length, seen) = (open.file.clone(), open.length, Rc::new(Cell::new(0)));
-        let source = CountedReader { inner: open.reader(), seen: seen.clone() };
-        let begun = ArrowMessages::begin(source).and_then(|(messages, first)| {
-            let first = first.ok_or_else(|| BrokenArrow::wrong("it ends before it names its columns"))?;
-            Ok((messages, schema(&first)?))
-        });
+        let counted = seen.clone();
+        let begun = match open.into_arrow_file() {
+            Ok(inner) => ArrowFile::open(CountedReader { inner, seen: counted })
+                .map(|(messages, schema)| (ArrowMessages::File(messages), schema)),
+            Err(open) => ArrowStream::begin(CountedReader { inner: open.reader(), seen: counted })
+                .map(|(messages, schema)| (ArrowMessages::Stream(messages), schema)),
+        };
         let (messages, schema) = begun.map_err(|error| broken(&file, &error))?;
         let columns = ArrowColumns::of(&schema).map_err(|error| refused(&file, 0, error))?;
         Ok(ArrowInput {
@@ -91,15 +106,13 @@ impl ArrowInput {
         }
         self.before += self.lanes as u64;
         (self.lanes, self.used) = (0, 0);
-        let message = self.messages.next().map_err(|error| broken(&self.file, &error))?;
-        let Some(message) = message else {
+        let message = match &mut self.messages {
+            ArrowMessages::Stream(messages) => messages.next(),
+            ArrowMessages::File(messages) => messages.next(),
+        };
+        let Some(message) = message.map_err(|error| broken(&self.file, &error))? else {
             self.is_over = true;
-            self.has_end = self.messages.finish(self.batches).map_err(|error| broken(&self.file, &error))?;
-            // Of standard input nobody waits for more than the end that was said.
-            if self.length.is_some_and(|length| self.seen.get() < length) {
-                let what = "something stands behind its end: streams that follow each other aren't one";
-                return Err(broken(&self.file, &BrokenArrow::wrong(what)));
-            }
+            self.has_end = self.end().map_err(|error| broken(&self.file, &error))?;
             return Ok(false);
         };
         let batch = batch(&message, &self.schema).map_err(|error| broken(&self.file, &error))?;
@@ -108,6 +121,20 @@ impl ArrowInput {
         self.numbers =
             self.columns.numbers(&batch).map_err(|error| refused(&self.file, self.before, error))?;
         Ok(true)
+    }
+
+    /// Looks at what stands behind the last batch. Whether the end was said comes back.
+    fn end(&mut self) -> Result<bool, BrokenArrow> {
+        let ArrowMessages::Stream(messages) = &mut self.messages else { return Ok(true) };
+        let has_end = messages.finish(self.batches)?;
+        // Of standard input nobody waits for more than the end that was said.
+        match self.length.is_some_and(|length| self.seen.get() < length) {
+            true => {
+                let what = "something stands behind its end: streams that follow each other aren't one";
+                Err(BrokenArrow::wrong(what))
+            }
+            false => Ok(has_end),
+        }
     }
 
     /// A number of the batch at hand that is none of the cell.
@@ -199,18 +226,6 @@ fn refused(file: &str, before: u64, error: ArrowRefused) -> Failure {
     Failure::usage(format_args!("{file}: {error}"))
 }
 
-/// The columns that the first message names.
-fn schema(first: &ArrowMessage) -> Result<Schema, BrokenArrow> {
-    let head = first.head()?;
-    let schema = head.header_as_schema().ok_or_else(|| BrokenArrow::wrong("it doesn't name its columns"))?;
-    if !schema.endianness().equals_to_target_endianness() {
-        return Err(BrokenArrow::wrong(
-            "its numbers have their bytes in another order than those of this machine",
-        ));
-    }
-    try_fb_to_schema(schema).map_err(|error| unreadable(&error))
-}
-
 /// The record batch of a message.
 fn batch(message: &ArrowMessage, schema: &SchemaRef) -> Result<arrow_array::RecordBatch, BrokenArrow> {
     let head = message.head()?;
@@ -227,9 +242,5 @@ fn batch(message: &ArrowMessage, schema: &SchemaRef) -> Result<arrow_array::Reco
     };
     claims::check(batch, schema, &message.body)?;
     read_record_batch(&message.body, batch, schema.clone(), &HashMap::new(), None, &head.version())
-        .map_err(|error| unreadable(&error))
-}
-
-fn unreadable(error: &ArrowError) -> BrokenArrow {
-    BrokenArrow::Wrong(error.to_string())
+        .map_err(|error| BrokenArrow::Wrong(error.to_string()))
 }

@@ -2,6 +2,7 @@
 //! believe. What the columns are in cells is the library's to know ([`reviver::batch::arrow`]).
 
 mod claims;
+mod contents;
 mod input;
 mod messages;
 mod output;
