@@ -283,15 +283,16 @@ fn columns_that_are_none_of_arrow_are_told() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
     let two = mixed(0..2);
+    let schema = two.schema();
     let other = |name: &str, array: ArrayRef| {
-        let columns = two.schema().fields().iter().zip(two.columns()).map(|(field, column)| {
+        let columns = schema.fields().iter().zip(two.columns()).map(|(field, column)| {
             let is_it = field.name() == name;
             (field.name().clone(), if is_it { array.clone() } else { column.clone() })
         });
         RecordBatch::try_from_iter(columns).unwrap()
     };
     let more = |name: &str, array: ArrayRef| {
-        let columns = two.schema().fields().iter().zip(two.columns());
+        let columns = schema.fields().iter().zip(two.columns());
         let columns = columns.map(|(field, column)| (field.name().clone(), column.clone()));
         RecordBatch::try_from_iter(columns.chain([(name.to_owned(), array)])).unwrap()
     };

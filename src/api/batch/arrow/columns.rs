@@ -98,14 +98,20 @@ impl ShapedColumn {
     fn values(&self, column: &ArrayRef) -> Result<ArrayRef, ArrowRefused> {
         // So many of the elements at hand are one lane's.
         let (mut array, mut in_lane) = (column.clone(), 1);
+        // The first lane that has a null, with the part that is.
+        let mut null: Option<(usize, usize)> = None;
         loop {
             if let Some(at) = first_null(&array) {
-                let cell = self.cell(at % in_lane * (self.parts / in_lane));
-                return Err(ArrowRefused::Null { name: cell, lane: at / in_lane });
+                let found = (at / in_lane, at % in_lane * (self.parts / in_lane));
+                null = Some(null.map_or(found, |null| null.min(found)));
             }
-            let Some(lists) = array.as_fixed_size_list_opt() else { return Ok(array) };
+            let Some(lists) = array.as_fixed_size_list_opt() else { break };
             in_lane *= usize::try_from(lists.value_length()).unwrap_or(0).max(1);
             array = lists.values().clone();
+        }
+        match null {
+            Some((lane, part)) => Err(ArrowRefused::Null { name: self.cell(part), lane }),
+            None => Ok(array),
         }
     }
 }
