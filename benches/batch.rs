@@ -1,8 +1,9 @@
 //! Many lanes on the cores of this machine, beside native code by hand on one of them: gradients of a Bessel function, Jacobians of bundle
-//! adjustment, and files of lanes beside the run. `cargo bench --bench batch`
+//! adjustment, and files of lanes beside the run. `cargo bench --bench batch`, with `--features arrow` those of Arrow, too
 
 use std::fmt::Write as _;
 use std::hint::black_box;
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -118,13 +119,12 @@ fn bundle(lanes: usize, rounds: usize) -> [f64; 2] {
     best.seconds()
 }
 
-/// The command on a CSV of lanes: seconds that it reads and writes, and that it runs, on all cores.
-fn files(lanes: usize) -> [f64; 2] {
+/// The command on a file of lanes: seconds that it reads and writes, and that it runs, on all cores.
+fn files(lanes: usize, ending: &str, write: impl FnOnce(&Path, Vec<f64>)) -> [f64; 2] {
     let folder = tempfile::tempdir().unwrap();
-    let mut text = String::from("z\n");
-    points(lanes).iter().for_each(|z| writeln!(text, "{z}").unwrap());
-    let (input, output) = (folder.path().join("in.csv"), folder.path().join("out.csv"));
-    std::fs::write(&input, text).unwrap();
+    let at = |name: &str| folder.path().join(name).with_extension(ending);
+    let (input, output) = (at("in"), at("out"));
+    write(&input, points(lanes));
     let mut command = Command::new(env!("CARGO_BIN_EXE_reviver"));
     command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["batch", "programs/besselj.rasm", "--grad", "out"]);
     command.args(["--shared", "nu=2", "--stats", "--json", "--lanes"]).arg(input).arg("-o").arg(output);
@@ -135,11 +135,33 @@ fn files(lanes: usize) -> [f64; 2] {
     [seconds("read") + seconds("write"), seconds("run")]
 }
 
+fn csv(path: &Path, points: Vec<f64>) {
+    let mut text = String::from("z\n");
+    points.iter().for_each(|z| writeln!(text, "{z}").unwrap());
+    std::fs::write(path, text).unwrap();
+}
+
+/// Batches as long as those that pandas writes.
+#[cfg(feature = "arrow")]
+fn record_batches(path: &Path, points: Vec<f64>) {
+    use arrow_array::{Float64Array, RecordBatch};
+    let column = std::sync::Arc::new(Float64Array::from(points));
+    let whole = RecordBatch::try_from_iter([("z", column as _)]).unwrap();
+    let file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &whole.schema()).unwrap();
+    for from in (0..whole.num_rows()).step_by(1 << 16) {
+        writer.write(&whole.slice(from, (whole.num_rows() - from).min(1 << 16))).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
 fn main() {
     if !measures() {
         bessel(1000, 1);
         bundle(100, 1);
-        files(1000);
+        files(1000, "csv", csv);
+        #[cfg(feature = "arrow")]
+        files(1000, "arrow", record_batches);
         return;
     }
     let started = Instant::now();
@@ -151,6 +173,8 @@ fn main() {
     row("besselj, gradient", 1_000_000, bessel(1_000_000, 5));
     row("bundle adjustment, Jacobian", 100_000, bundle(100_000, 5));
     row("bundle adjustment, Jacobian", 1_000_000, bundle(1_000_000, 2));
-    row("CSV in and out ÷ the run", 1_000_000, files(1_000_000));
+    row("CSV in and out ÷ the run", 1_000_000, files(1_000_000, "csv", csv));
+    #[cfg(feature = "arrow")]
+    row("Arrow in and out ÷ the run", 1_000_000, files(1_000_000, "arrow", record_batches));
     println!("taken in {:.0} s", started.elapsed().as_secs_f64());
 }

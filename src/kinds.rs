@@ -46,6 +46,12 @@ pub static ARRAYS: FileKind = FileKind {
     is: |bytes| bytes.starts_with(b"PK") && bytes.windows(4).any(|part| part == b".npy"),
 };
 
+/// A file of them, or a stream, which begins as its first message does.
+pub static RECORD_BATCHES: FileKind = FileKind {
+    name: "a file of record batches",
+    is: |bytes| bytes.starts_with(b"ARROW1") || bytes.starts_with(b"\xff\xff\xff\xff"),
+};
+
 /// Whether there is a line of names, and below it a line that begins with a number, or with nothing, if any.
 fn is_table(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes.get(..bytes.len() - bytes.len().min(4)).unwrap_or_default())

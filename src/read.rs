@@ -1,6 +1,6 @@
 //! Reading files: every one through one register, so that no output overwrites it.
 
-use std::io::{Read, Seek as _, SeekFrom};
+use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -22,14 +22,34 @@ pub fn data(path: &Path) -> Fallible<Vec<u8>> {
     content(path, Content::Data)
 }
 
+/// Something that is read piece by piece.
+pub enum PieceSource {
+    /// It goes by once.
+    Stream(Box<dyn Read>),
+    /// It can be read from wherever one wants.
+    File(OpenInput),
+}
+
+impl Read for PieceSource {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            PieceSource::Stream(source) => source.read(bytes),
+            PieceSource::File(source) => source.read(bytes),
+        }
+    }
+}
+
 /// A file to be read piece by piece, and its length, as far as it is known; `-` is standard input.
-pub fn open(path: &Path) -> Fallible<(Box<dyn Read>, Option<u64>)> {
+pub fn open(path: &Path) -> Fallible<(PieceSource, Option<u64>)> {
     if path == Path::new("-") {
-        return Ok((Box::new(files().open_standard_input()), None));
+        return Ok((PieceSource::Stream(Box::new(files().open_standard_input())), None));
     }
     let mut file = open_file(path)?;
     let length = file.seek(SeekFrom::End(0)).and_then(|length| file.rewind().map(|()| length));
-    Ok((Box::new(file), length.ok().filter(|length| *length > 0)))
+    Ok(match length.ok().filter(|length| *length > 0) {
+        Some(length) => (PieceSource::File(file), Some(length)),
+        None => (PieceSource::Stream(Box::new(file)), None),
+    })
 }
 
 /// A file that is read from wherever one wants.

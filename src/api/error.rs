@@ -13,6 +13,8 @@ use reviver_vm::lookup::IndexError;
 use reviver_vm::room::OutOfMemory;
 use thiserror::Error;
 
+#[cfg(feature = "arrow")]
+use super::batch::arrow::refused::ArrowRefused;
 use super::batch::choice::NoDevice;
 use super::engine::NoEngine;
 use super::places::place;
@@ -130,6 +132,10 @@ pub enum Error {
     /// A device carries out no lanes.
     #[error("{0}; `cpu` carries out the lanes of every program")]
     Device(#[from] NoDevice),
+    /// Arrow's columns and the lanes' don't fit each other.
+    #[cfg(feature = "arrow")]
+    #[error(transparent)]
+    Arrow(#[from] ArrowRefused),
     #[error("a thread that carried out lanes has ended before its time")]
     LostThread,
 

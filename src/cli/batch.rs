@@ -12,7 +12,7 @@ use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 /// Run a program at very many inputs: one lane for each line of a file.
 ///
 /// Columns have the names of cells: `x`, `A[3]`, `M[1,2]`; in `.npz` files an array of the program may be one array, with the lanes
-/// first. Results come in the order of the lanes, a column for each cell that is a result.
+/// first, in Arrow a column of lists. Results come in the order of the lanes, a column for each cell that is a result.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv
@@ -21,8 +21,8 @@ use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 pub struct BatchArguments {
     /// A `.rasm` text or a `.rbc` image
     pub file: PathBuf,
-    /// What the lanes are given: a `.csv` with a line of names, a `.npz`, or a `.npy` (whose columns are the inputs in the order of
-    /// their declarations); `-` reads CSV from standard input
+    /// What the lanes are given: a `.csv` with a line of names, a `.npz`, an `.arrow` or `.arrows`, or a `.npy` (whose columns are the
+    /// inputs in the order of their declarations); `-` reads CSV or Arrow from standard input, as its first bytes say
     #[arg(long, value_name = "FILE|-")]
     pub lanes: PathBuf,
     /// Give all lanes the same numbers: a cell (`w=0.5`), or an array (`A=3,1,2`; one value stands for every cell)
@@ -61,9 +61,12 @@ pub struct BatchArguments {
     /// Stop each lane after so many steps in each direction, with exit code 5
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,
-    /// Where the results go: a `.csv` or a `.npz`; they are printed as CSV where no file is named
+    /// Where the results go: a `.csv`, a `.npz`, an `.arrow` or `.arrows` (a stream); they are printed where no file is named
     #[arg(short, long, value_name = "OUT|-")]
     pub output: Option<PathBuf>,
+    /// How results are printed: `csv`, or `arrow`, a stream of record batches. Of a file its name says it
+    #[arg(long, value_name = "FORMAT", value_parser = ["csv", "arrow"])]
+    pub output_format: Option<String>,
     #[command(flatten)]
     pub force: Force,
     /// Go on with the other lanes where one fails: a column `status` says which did, and the exit code is 1 then

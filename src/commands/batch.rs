@@ -17,8 +17,8 @@ use crate::cli::BatchArguments;
 use crate::failure::{Exit, Failure, Fallible, all, counted};
 use crate::lanes::arrays::ArrayInput;
 use crate::lanes::{
-    BLOCK, ColumnsKept, CsvInput, CsvOutput, DoneBlock, LaneFormat, LaneReader, LaneWriter, LineTarget,
-    NpzOutput,
+    ArrowForm, BLOCK, ColumnsKept, CsvInput, CsvOutput, DoneBlock, LaneFormat, LaneReader, LaneTarget,
+    LaneWriter, NpzOutput, OpenLanes, arrow_reader, arrow_writer,
 };
 use crate::output::batch::{BatchPage, Stopwatch};
 use crate::progress::LaneProgress;
@@ -84,6 +84,11 @@ fn check(options: &BatchArguments) -> Fallible {
         return Err(
             Failure::usage("`-o -` and `--json` both print").help("the JSON object has the results already")
         );
+    }
+    if options.output_format.is_some() && (options.json || !prints(options)) {
+        return Err(Failure::usage("`--output-format` is about results that are printed").help(
+            "the name of a file says its format (`-o out.arrow`), and the JSON object has its own; leave the option out",
+        ));
     }
     let differentiates = options.grad.is_some() || options.jacobian.is_some();
     if !differentiates && (options.strict || !options.wrt.is_empty()) {
@@ -185,10 +190,16 @@ fn input(
     shared: &[(String, Vec<u64>)],
 ) -> Fallible<Box<dyn LaneReader>> {
     let path = &options.lanes;
-    Ok(match LaneFormat::of(path)? {
-        LaneFormat::Csv => Box::new(CsvInput::open(path)?),
-        LaneFormat::Npz => Box::new(ArrayInput::npz(path)?),
-        LaneFormat::Npy => Box::new(ArrayInput::npy(path, &unnamed(options, program, shared))?),
+    let format = if path == Path::new("-") { None } else { Some(LaneFormat::of(path)?) };
+    Ok(match format {
+        Some(LaneFormat::Npz) => Box::new(ArrayInput::npz(path)?),
+        Some(LaneFormat::Npy) => Box::new(ArrayInput::npy(path, &unnamed(options, program, shared))?),
+        Some(LaneFormat::Csv) => Box::new(CsvInput::begin(OpenLanes::open(path)?)?),
+        Some(LaneFormat::Arrow(_)) => arrow_reader(OpenLanes::open(path)?)?,
+        None => match OpenLanes::open(path)? {
+            open if open.is_arrow() => arrow_reader(open)?,
+            open => Box::new(CsvInput::begin(open)?),
+        },
     })
 }
 
@@ -263,16 +274,15 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
 
 /// Where the results go, tried before there are any and when the lanes are open.
 fn output(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWriter>> {
-    let Some(path) = options.output.as_deref() else {
-        return Ok(match options.json {
-            true => Box::new(ColumnsKept::new(plan)),
-            false => Box::new(CsvOutput::begin(LineTarget::printed(), plan)?),
-        });
-    };
+    if prints(options) {
+        return printed(options, plan);
+    }
+    let path = options.output.as_deref().unwrap_or(Path::new("-"));
     let (format, force) = (LaneFormat::of(path)?, options.force.force);
     let kind = match format {
         LaneFormat::Csv => &kinds::TABLE,
         LaneFormat::Npz => &kinds::ARRAYS,
+        LaneFormat::Arrow(_) => &kinds::RECORD_BATCHES,
         LaneFormat::Npy => {
             return Err(Failure::usage(format_args!(
                 "{}: results have names, and a `.npy` has none",
@@ -281,13 +291,20 @@ fn output(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWri
             .help("write a `.npz`, or a `.csv`"));
         }
     };
-    let target = OutputTarget::new(path, kind, force)?;
-    Ok(match (target.begin()?, format) {
-        (None, _) => Box::new(CsvOutput::begin(LineTarget::printed(), plan)?),
-        (Some(file), LaneFormat::Npz) => Box::new(NpzOutput::begin(file, plan)),
-        (Some(file), LaneFormat::Csv | LaneFormat::Npy) => {
-            Box::new(CsvOutput::begin(LineTarget::File(file), plan)?)
-        }
+    let Some(file) = OutputTarget::new(path, kind, force)?.begin()? else { return printed(options, plan) };
+    Ok(match format {
+        LaneFormat::Npz => Box::new(NpzOutput::begin(file, plan)),
+        LaneFormat::Arrow(form) => arrow_writer(LaneTarget::File(file), form, plan)?,
+        LaneFormat::Csv | LaneFormat::Npy => Box::new(CsvOutput::begin(LaneTarget::File(file), plan)?),
+    })
+}
+
+/// Results that no file is named for.
+fn printed(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWriter>> {
+    Ok(match options.output_format.as_deref() {
+        Some("arrow") => arrow_writer(LaneTarget::printed(), ArrowForm::Stream, plan)?,
+        _ if options.json => Box::new(ColumnsKept::new(plan)),
+        _ => Box::new(CsvOutput::begin(LaneTarget::printed(), plan)?),
     })
 }
 

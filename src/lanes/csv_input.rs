@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
 use std::rc::Rc;
 
 use csv::{ByteRecord, Reader, ReaderBuilder, Trim};
@@ -10,10 +9,9 @@ use reviver::batch::plan::LaneCell;
 use reviver_vm::Program;
 use reviver_vm::values::Value;
 
-use super::LaneReader;
 use super::header::{at, no_number};
+use super::{LaneReader, OpenLanes};
 use crate::failure::{Failure, Fallible, counted};
-use crate::read::{self, shown};
 
 /// A CSV file, or standard input.
 pub struct CsvInput {
@@ -53,10 +51,9 @@ impl<R: Read> Read for WatchedReader<R> {
 }
 
 impl CsvInput {
-    /// Opens a file, and reads its names.
-    pub fn open(path: &Path) -> Fallible<CsvInput> {
-        let (inner, length) = read::open(path)?;
-        let file = shown(path);
+    /// Reads the names.
+    pub fn begin(open: OpenLanes) -> Fallible<CsvInput> {
+        let (file, length, inner) = (open.file.clone(), open.length, open.reader());
         let seen = Rc::new(SeenBytes::default());
         let mut buffered = BufReader::with_capacity(1 << 16, WatchedReader { inner, seen: seen.clone() });
         let unreadable = |error: io::Error| Failure::load(format_args!("can't read {file}: {error}"));

@@ -1,51 +1,20 @@
 //! Results as CSV: a line of names, then a line for each lane, written as they come.
 
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io;
 
 use csv::{ByteRecord, Writer, WriterBuilder};
 use reviver::batch::plan::{LanePlan, ResultColumn};
-use reviver_files::GrowingOutput;
 use reviver_vm::Program;
 use reviver_vm::values::Value;
 
-use super::{DoneBlock, LaneWriter};
+use super::{DoneBlock, LaneTarget, LaneWriter};
 use crate::failure::{Failure, Fallible};
 use crate::output::batch::told;
 use crate::output::told::Object;
-use crate::streams;
-
-/// Where the lines go.
-pub enum LineTarget {
-    Printed(BufWriter<Stdout>),
-    File(GrowingOutput),
-}
-
-impl LineTarget {
-    /// Standard output.
-    pub fn printed() -> LineTarget {
-        LineTarget::Printed(BufWriter::with_capacity(1 << 16, io::stdout()))
-    }
-}
-
-impl Write for LineTarget {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            LineTarget::Printed(out) => out.write(bytes),
-            LineTarget::File(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            LineTarget::Printed(out) => out.flush(),
-            LineTarget::File(out) => out.flush(),
-        }
-    }
-}
 
 /// Results that become lines.
 pub struct CsvOutput {
-    writer: Writer<LineTarget>,
+    writer: Writer<LaneTarget>,
     columns: Vec<(usize, ResultColumn)>,
     has_status: bool,
     record: ByteRecord,
@@ -53,7 +22,7 @@ pub struct CsvOutput {
 
 impl CsvOutput {
     /// Writes the names.
-    pub fn begin(lines: LineTarget, plan: &LanePlan) -> Fallible<CsvOutput> {
+    pub fn begin(lines: LaneTarget, plan: &LanePlan) -> Fallible<CsvOutput> {
         let columns = plan.shown().map(|(n, column)| (n, column.clone())).collect();
         let has_status = plan.options.keeps_going;
         let writer = WriterBuilder::new().from_writer(lines);
@@ -77,10 +46,7 @@ impl CsvOutput {
             csv::ErrorKind::Io(error) => error,
             other => io::Error::other(format!("{other:?}")),
         };
-        match self.writer.get_ref() {
-            LineTarget::Printed(_) => streams::unprintable(&error),
-            LineTarget::File(file) => Failure::load(file.failed(error)),
-        }
+        self.writer.get_ref().failed(error)
     }
 }
 
@@ -110,9 +76,8 @@ impl LaneWriter for CsvOutput {
     fn finish(mut self: Box<Self>, _: &Program) -> Fallible<Object<'static>> {
         self.writer.flush().map_err(|error| self.unwritten(error.into()))?;
         match self.writer.into_inner() {
-            Ok(LineTarget::Printed(_)) => Ok(Object::default()),
-            Ok(LineTarget::File(file)) => file.finish().map(|()| Object::default()).map_err(Failure::load),
-            Err(error) => Err(streams::unprintable(error.error())),
+            Ok(target) => target.finish().map(|()| Object::default()),
+            Err(error) => Err(Failure::load(error.error())),
         }
     }
 }

@@ -2,16 +2,23 @@
 //! Knows cells by their names, and numbers by what the program says of them; carries out nothing.
 
 pub mod arrays;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod csv_input;
 mod csv_output;
-mod grouping;
 mod header;
 mod npz_output;
+mod opened;
+mod target;
+#[cfg(not(feature = "arrow"))]
+mod without_arrow;
 
 use std::path::Path;
 
 use reviver::batch::device::LaneFailure;
 use reviver::batch::plan::LaneCell;
+#[cfg(feature = "arrow")]
+use reviver::batch::plan::LanePlan;
 use reviver_vm::Program;
 
 use crate::failure::{Failure, Fallible};
@@ -19,8 +26,12 @@ use crate::output::told::Object;
 use crate::read::shown;
 
 pub use csv_input::CsvInput;
-pub use csv_output::{CsvOutput, LineTarget};
+pub use csv_output::CsvOutput;
 pub use npz_output::{ColumnsKept, NpzOutput};
+pub use opened::OpenLanes;
+pub use target::LaneTarget;
+#[cfg(not(feature = "arrow"))]
+pub use without_arrow::{arrow_reader, arrow_writer};
 
 /// So many lanes are read, carried out and written at a time.
 pub const BLOCK: usize = 1 << 16;
@@ -79,30 +90,49 @@ pub trait LaneWriter {
     fn finish(self: Box<Self>, program: &Program) -> Fallible<Object<'static>>;
 }
 
-/// How a file holds lanes, as its name says.
+/// Record batches of Arrow that follow each other, or that are a file with a table of contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrowForm {
+    File,
+    Stream,
+}
+
+/// Lanes out of record batches: what their first bytes are says whether they are a file or a stream.
+#[cfg(feature = "arrow")]
+pub fn arrow_reader(open: OpenLanes) -> Fallible<Box<dyn LaneReader>> {
+    Ok(Box::new(arrow::ArrowInput::begin(open)?))
+}
+
+/// Results as record batches.
+#[cfg(feature = "arrow")]
+pub fn arrow_writer(target: LaneTarget, form: ArrowForm, plan: &LanePlan) -> Fallible<Box<dyn LaneWriter>> {
+    Ok(Box::new(arrow::ArrowOutput::begin(target, form, plan)?))
+}
+
+/// How a file holds lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneFormat {
     Csv,
     Npy,
     Npz,
+    Arrow(ArrowForm),
 }
 
 impl LaneFormat {
-    /// The format of a file.
+    /// The format that the name of a file says; `-` says none.
     pub fn of(path: &Path) -> Fallible<LaneFormat> {
-        if path == Path::new("-") {
-            return Ok(LaneFormat::Csv);
-        }
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         match ending.as_deref() {
             Some("csv" | "tsv") => Ok(LaneFormat::Csv),
             Some("npy") => Ok(LaneFormat::Npy),
             Some("npz") => Ok(LaneFormat::Npz),
+            Some("arrow" | "feather") => Ok(LaneFormat::Arrow(ArrowForm::File)),
+            Some("arrows") => Ok(LaneFormat::Arrow(ArrowForm::Stream)),
             _ => Err(Failure::usage(format_args!(
                 "{}: the end of its name doesn't say how it holds lanes",
                 shown(path)
             ))
-            .help("`.csv`, `.tsv`, `.npy` and `.npz` are known; `-` is CSV")),
+            .help("`.csv`, `.tsv`, `.npy`, `.npz`, `.arrow` and `.arrows` are known; `-` is read by its first bytes")),
         }
     }
 }

@@ -4,6 +4,9 @@
 use std::io::{self, Write};
 
 use npyz::{AutoSerialize, Serialize, WriterBuilder as _};
+use reviver::LaneFailure;
+use reviver::batch::fixed::is_exact_in_f64;
+use reviver::batch::grouping::{ArrayColumns, grouped};
 use reviver::batch::plan::{LanePlan, ResultColumn};
 use reviver_files::GrowingOutput;
 use reviver_isa::instruction::Class;
@@ -15,7 +18,6 @@ use serde_json::{Value as Json, json};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::grouping::{ArrayColumns, grouped};
 use super::{DoneBlock, LaneWriter};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::output::told::{Object, Tellable, number};
@@ -41,7 +43,7 @@ impl ColumnsKept {
         }
         if let Some(status) = &mut self.status {
             status.try_reserve(block.lanes).map_err(|_| no_memory())?;
-            let code = |row| block.failure(row).map_or(0, |failure| Exit::of_lane(&failure.error) as u8);
+            let code = |row| block.failure(row).map_or(0, LaneFailure::status);
             status.extend((0..block.lanes).map(code));
         }
         Ok(())
@@ -157,12 +159,6 @@ fn numbers(
             written(out, &shape, bits.map(|bits| program.approximate(Value::Real(bits))))
         }
     }
-}
-
-/// Whether an integer has at most the 53 significant bits of an `f64`.
-fn is_exact_in_f64(bits: i64) -> bool {
-    let size = bits.unsigned_abs();
-    size == 0 || 64 - size.leading_zeros() - size.trailing_zeros() <= f64::MANTISSA_DIGITS
 }
 
 fn written<T: Serialize + AutoSerialize>(

@@ -130,6 +130,30 @@ fn a_wrong_file_is_told_with_its_place() {
     folder.reviver("batch mixed.rasm --lanes in.txt").expect(2).says("doesn't say how it holds lanes");
 }
 
+/// `tests/cli/arrow.rs` has what there is with it.
+#[cfg(not(feature = "arrow"))]
+#[test]
+fn arrow_is_missed_where_it_was_left_out() {
+    let folder = Folder::new();
+    folder.file("mixed.rasm", MIXED);
+    let cure = "cargo install reviver --features arrow";
+    for (name, beginning) in [("in.arrow", &b"ARROW1\0\0"[..]), ("in.arrows", b"\xff\xff\xff\xff\x10\0\0\0")]
+    {
+        folder.file(name, beginning);
+        folder
+            .reviver(&format!("batch mixed.rasm --lanes {name}"))
+            .expect(2)
+            .says("built without Arrow")
+            .says(cure);
+        folder.with_input("batch mixed.rasm --lanes -", beginning).expect(2).says(cure);
+    }
+    folder.file("in.csv", "x,A[0],A[1]\n1,2,3\n");
+    for out in ["-o out.arrow", "-o out.arrows", "--output-format arrow"] {
+        folder.reviver(&format!("batch mixed.rasm --lanes in.csv {out}")).expect(2).says(cure);
+    }
+    assert!(!folder.path("out.arrow").exists());
+}
+
 #[test]
 fn inputs_stay_and_a_full_disk_is_told() {
     let folder = Folder::new();

@@ -85,6 +85,18 @@ pub struct LaneFailure {
     pub error: Error,
 }
 
+impl LaneFailure {
+    /// What tables of results say of it: 4 for a trap, 5 for the limit of steps, 1 for everything else. It is what the command `reviver`
+    /// would end with, had it run this lane alone.
+    pub fn status(&self) -> u8 {
+        match self.error {
+            Error::Trap { .. } => 4,
+            Error::StepLimit { .. } => 5,
+            _ => 1,
+        }
+    }
+}
+
 /// Lanes of which something is to be said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotedLanes {

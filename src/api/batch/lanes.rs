@@ -8,12 +8,15 @@ use reviver_isa::module::RealSystem;
 use reviver_vm::Travel;
 use reviver_vm::room::OutOfMemory;
 
+#[cfg(feature = "arrow")]
+use super::arrow::results::ArrowResults;
 use super::device::{BlockOutcome, LaneFailure, NotedLanes};
+use super::given::GivenNumbers;
 use super::plan::{self, LaneCell, LanePlan};
 use super::prepared::SumOverLanes;
 use crate::api::error::Error;
 use crate::api::executable::Executable;
-use crate::api::numbers::{put_bits, put_ints, put_reals, take_reals};
+use crate::api::numbers::take_reals;
 
 /// What the lanes of a batch are given: a column for each cell, with a number for each lane, and numbers that all lanes share.
 #[derive(Clone, Debug, Default)]
@@ -21,72 +24,6 @@ pub struct LaneInputs<'a> {
     lanes: usize,
     columns: Vec<(String, GivenNumbers<'a>)>,
     shared: Vec<(String, GivenNumbers<'a>)>,
-}
-
-/// Numbers of one column, or of the cells of a name.
-#[derive(Clone, Debug)]
-enum GivenNumbers<'a> {
-    Reals(Cow<'a, [f64]>),
-    Ints(Cow<'a, [i64]>),
-    Bits(Cow<'a, [u64]>),
-}
-
-impl GivenNumbers<'_> {
-    fn len(&self) -> usize {
-        match self {
-            GivenNumbers::Reals(values) => values.len(),
-            GivenNumbers::Ints(values) => values.len(),
-            GivenNumbers::Bits(values) => values.len(),
-        }
-    }
-
-    /// The bits that a state has for these in cells of a class; or the index of the first that is no number there.
-    fn bits(&self, executable: &Executable, class: Class) -> Result<Vec<u64>, usize> {
-        let module = executable.program().module();
-        let mut bits = vec![0; self.len()];
-        match (self, class) {
-            (GivenNumbers::Reals(values), Class::Real) => put_reals(module.real, values, &mut bits)?,
-            (GivenNumbers::Bits(values), Class::Real) => put_bits(module.real, values, &mut bits)?,
-            (GivenNumbers::Ints(values), Class::Int) => {
-                into_words(module.word, values.iter().copied(), &mut bits)?
-            }
-            (GivenNumbers::Bits(values), Class::Int) => {
-                into_words(module.word, values.iter().map(|&bits| bits as i64), &mut bits)?;
-            }
-            (GivenNumbers::Reals(_), Class::Int) | (GivenNumbers::Ints(_), Class::Real) => return Err(0),
-        }
-        Ok(bits)
-    }
-
-    /// One of them, for errors.
-    fn text(&self, at: usize) -> String {
-        let text = match self {
-            GivenNumbers::Reals(values) => values.get(at).map(|value| format!("{value:?}")),
-            GivenNumbers::Ints(values) => values.get(at).map(i64::to_string),
-            GivenNumbers::Bits(values) => values.get(at).map(|bits| format!("the bits {bits:#x}")),
-        };
-        text.unwrap_or_default()
-    }
-
-    fn is_of(&self, class: Class) -> bool {
-        match self {
-            GivenNumbers::Reals(_) => class == Class::Real,
-            GivenNumbers::Ints(_) => class == Class::Int,
-            GivenNumbers::Bits(_) => true,
-        }
-    }
-}
-
-fn into_words(
-    word: reviver_isa::module::Word,
-    values: impl Iterator<Item = i64>,
-    bits: &mut [u64],
-) -> Result<(), usize> {
-    let values: Vec<i64> = values.collect();
-    let mut words = vec![0; values.len()];
-    put_ints(word, &values, &mut words)?;
-    bits.iter_mut().zip(words).for_each(|(bits, word)| *bits = word as u64);
-    Ok(())
 }
 
 impl<'a> LaneInputs<'a> {
@@ -144,7 +81,7 @@ impl<'a> LaneInputs<'a> {
         self.share(name, GivenNumbers::Bits(values.into()))
     }
 
-    fn column(mut self, cell: &str, numbers: GivenNumbers<'a>) -> LaneInputs<'a> {
+    pub(super) fn column(mut self, cell: &str, numbers: GivenNumbers<'a>) -> LaneInputs<'a> {
         self.columns.push((cell.to_owned(), numbers));
         self
     }
@@ -246,6 +183,8 @@ pub struct LaneResults {
     columns: Vec<ResultNumbers>,
     outcome: BlockOutcome,
     sums: Vec<SumOverLanes>,
+    #[cfg(feature = "arrow")]
+    pub(super) arrow: ArrowResults,
 }
 
 #[derive(Debug)]
@@ -267,7 +206,15 @@ impl LaneResults {
         });
         let columns = columns.collect::<Result<Vec<_>, OutOfMemory>>()?;
         let system = plan.executable.program().module().real;
-        Ok(LaneResults { lanes, system, columns, outcome: BlockOutcome::default(), sums: Vec::new() })
+        Ok(LaneResults {
+            lanes,
+            system,
+            columns,
+            outcome: BlockOutcome::default(),
+            sums: Vec::new(),
+            #[cfg(feature = "arrow")]
+            arrow: ArrowResults::of(plan),
+        })
     }
 
     pub(super) fn columns_mut(&mut self) -> Vec<&mut [u64]> {
@@ -276,6 +223,12 @@ impl LaneResults {
 
     pub(super) fn ended(&mut self, outcome: BlockOutcome, sums: Vec<SumOverLanes>) {
         (self.outcome, self.sums) = (outcome, sums);
+    }
+
+    /// Every column of the plan, as bits.
+    #[cfg(feature = "arrow")]
+    pub(super) fn all_bits(&self) -> Vec<&[u64]> {
+        self.columns.iter().map(|column| &column.bits[..]).collect()
     }
 
     /// How many lanes there are.

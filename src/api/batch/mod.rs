@@ -2,13 +2,18 @@
 //! bits that it comes to alone; lanes know nothing of each other, so that their order and their number of threads change nothing. What is
 //! asked of lanes is in [`plan`], what they are given and come to in [`lanes`], who carries them out in [`device`].
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 pub mod choice;
 mod cpu;
 pub mod device;
+pub mod fixed;
+mod given;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(feature = "gpu")]
 mod gpu_passes;
+pub mod grouping;
 mod lane;
 pub mod lanes;
 pub mod listing;

@@ -1,0 +1,257 @@
+//! Columns of record batches as the numbers of cells. Knows the types of columns and the number system of a program; which cells a program
+//! has is the plan's to know.
+
+use std::fmt::Display;
+use std::ops::Range;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Shape;
+use reviver_vm::Program;
+use reviver_vm::values::element_name;
+
+use super::refused::ArrowRefused;
+use crate::api::numbers::{put_ints, put_reals};
+
+/// The columns of a schema, by the cells that they are for.
+#[derive(Clone, Debug)]
+pub struct ArrowColumns(Vec<ShapedColumn>);
+
+/// One column, and what it has in each lane.
+#[derive(Clone, Debug)]
+struct ShapedColumn {
+    name: String,
+    shape: Shape,
+    /// How many numbers a lane has.
+    parts: usize,
+}
+
+impl ArrowColumns {
+    /// The columns of a schema.
+    ///
+    /// # Errors
+    /// A column whose type is none of numbers.
+    pub fn of(schema: &Schema) -> Result<ArrowColumns, ArrowRefused> {
+        let columns = schema.fields().iter().map(|field| ShapedColumn::of(field));
+        columns.collect::<Result<_, _>>().map(ArrowColumns)
+    }
+
+    /// The names of the cells, in the order of the columns; of lists a name for each element.
+    pub fn cells(&self) -> Vec<String> {
+        self.0.iter().flat_map(|column| (0..column.parts).map(|part| column.cell(part))).collect()
+    }
+
+    /// The numbers of each cell, in the same order; they are shared with the record batch.
+    ///
+    /// # Errors
+    /// A number that is null.
+    pub fn numbers(&self, batch: &RecordBatch) -> Result<Vec<ArrowNumbers>, ArrowRefused> {
+        let mut numbers = Vec::new();
+        for (column, array) in self.0.iter().zip(batch.columns()) {
+            let values = column.values(array)?;
+            let of = |part| ArrowNumbers {
+                values: values.clone(),
+                part,
+                parts: column.parts,
+                lanes: batch.num_rows(),
+            };
+            numbers.extend((0..column.parts).map(of));
+        }
+        Ok(numbers)
+    }
+}
+
+impl ShapedColumn {
+    fn of(field: &Field) -> Result<ShapedColumn, ArrowRefused> {
+        let name = field.name().clone();
+        let (mut lengths, mut inner) = (Vec::new(), field.data_type());
+        while let DataType::FixedSizeList(element, length) = inner {
+            let length = u32::try_from(*length).ok().filter(|length| *length > 0);
+            let found = || Box::new(field.data_type().clone());
+            lengths.push(length.ok_or_else(|| ArrowRefused::Type { name: name.clone(), found: found() })?);
+            inner = element.data_type();
+        }
+        if !is_number(inner) {
+            return Err(ArrowRefused::Type { name, found: Box::new(inner.clone()) });
+        }
+        let shape = match lengths[..] {
+            [] => Shape::Scalar,
+            [length] => Shape::Vector(length),
+            [rows, columns] => Shape::Matrix(rows, columns),
+            _ => return Err(ArrowRefused::Deep { name }),
+        };
+        let parts = lengths.iter().map(|length| *length as usize).product();
+        Ok(ShapedColumn { name, shape, parts })
+    }
+
+    fn cell(&self, part: usize) -> String {
+        element_name(&self.name, self.shape, part)
+    }
+
+    /// The numbers of all lanes, one lane's after the other's, if none is null.
+    fn values(&self, column: &ArrayRef) -> Result<ArrayRef, ArrowRefused> {
+        // So many of the elements at hand are one lane's.
+        let (mut array, mut in_lane) = (column.clone(), 1);
+        // The first lane that has a null, with the part that is.
+        let mut null: Option<(usize, usize)> = None;
+        loop {
+            if let Some(at) = first_null(&array) {
+                let found = (at / in_lane, at % in_lane * (self.parts / in_lane));
+                null = Some(null.map_or(found, |null| null.min(found)));
+            }
+            let Some(lists) = array.as_fixed_size_list_opt() else { break };
+            in_lane *= usize::try_from(lists.value_length()).unwrap_or(0).max(1);
+            array = lists.values().clone();
+        }
+        match null {
+            Some((lane, part)) => Err(ArrowRefused::Null { name: self.cell(part), lane }),
+            None => Ok(array),
+        }
+    }
+}
+
+fn is_number(data_type: &DataType) -> bool {
+    data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64)
+}
+
+fn first_null(array: &ArrayRef) -> Option<usize> {
+    let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0)?;
+    nulls.iter().position(|is_there| !is_there)
+}
+
+/// The numbers of one cell in the lanes of a record batch.
+#[derive(Clone, Debug)]
+pub struct ArrowNumbers {
+    /// Those of all cells of the column, lane after lane; this cell is `part` of `parts`.
+    values: ArrayRef,
+    part: usize,
+    parts: usize,
+    lanes: usize,
+}
+
+/// Some of them.
+enum ArrowValues {
+    Signed(Vec<i64>),
+    /// What has no sign is a pattern of bits, as base 16 is in a text.
+    Unsigned(Vec<u64>),
+    Reals(Vec<f64>),
+}
+
+impl ArrowNumbers {
+    /// How many lanes there are.
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// Whether cells of a class take such numbers at all: integers are reals too.
+    pub fn is_of(&self, class: Class) -> bool {
+        class == Class::Real || self.values.data_type().is_integer()
+    }
+
+    /// The bits that a state has in a cell of a class for the numbers of some lanes; or the first of these lanes whose number is none
+    /// there.
+    ///
+    /// # Errors
+    /// As said.
+    pub fn bits(&self, program: &Program, class: Class, lanes: Range<usize>) -> Result<Vec<u64>, usize> {
+        let (module, first) = (program.module(), lanes.start);
+        let values = self.values(lanes);
+        let mut bits = vec![0; values.len()];
+        let put = match (&values, class) {
+            (ArrowValues::Reals(values), Class::Real) => put_reals(module.real, values, &mut bits),
+            (ArrowValues::Signed(values), Class::Real) => {
+                let exact = |value: i64| (value.unsigned_abs() <= EXACT).then_some(value as f64);
+                put_as_reals(program, values, exact, &mut bits)
+            }
+            (ArrowValues::Unsigned(values), Class::Real) => {
+                let exact = |value: u64| (value <= EXACT).then_some(value as f64);
+                put_as_reals(program, values, exact, &mut bits)
+            }
+            (ArrowValues::Signed(values), Class::Int) => {
+                let mut words = vec![0; values.len()];
+                let put = put_ints(module.word, values, &mut words);
+                bits.iter_mut().zip(words).for_each(|(bits, word): (&mut u64, i64)| *bits = word as u64);
+                put
+            }
+            (ArrowValues::Unsigned(values), Class::Int) => {
+                bits.iter_mut()
+                    .zip(values)
+                    .for_each(|(bits, value)| *bits = module.word.signed(*value) as u64);
+                let is_wide = |value: &u64| module.word.pattern(*value as i64) != *value;
+                values.iter().position(is_wide).map_or(Ok(()), Err)
+            }
+            (ArrowValues::Reals(_), Class::Int) => Err(0),
+        };
+        put.map(|()| bits).map_err(|at| first + at)
+    }
+
+    /// The number of a lane, for errors.
+    pub fn text(&self, lane: usize) -> String {
+        match self.values(lane..lane.saturating_add(1)) {
+            ArrowValues::Signed(values) => values.first().map(i64::to_string),
+            ArrowValues::Unsigned(values) => values.first().map(u64::to_string),
+            ArrowValues::Reals(values) => values.first().map(|value| format!("{value:?}")),
+        }
+        .unwrap_or_default()
+    }
+
+    fn values(&self, lanes: Range<usize>) -> ArrowValues {
+        use ArrowValues::{Reals, Signed, Unsigned};
+        match self.values.data_type() {
+            DataType::Int8 => Signed(self.wide::<Int8Type, _>(lanes, i64::from)),
+            DataType::Int16 => Signed(self.wide::<Int16Type, _>(lanes, i64::from)),
+            DataType::Int32 => Signed(self.wide::<Int32Type, _>(lanes, i64::from)),
+            DataType::Int64 => Signed(self.wide::<Int64Type, _>(lanes, |value| value)),
+            DataType::UInt8 => Unsigned(self.wide::<UInt8Type, _>(lanes, u64::from)),
+            DataType::UInt16 => Unsigned(self.wide::<UInt16Type, _>(lanes, u64::from)),
+            DataType::UInt32 => Unsigned(self.wide::<UInt32Type, _>(lanes, u64::from)),
+            DataType::UInt64 => Unsigned(self.wide::<UInt64Type, _>(lanes, |value| value)),
+            DataType::Float32 => Reals(self.wide::<Float32Type, _>(lanes, f64::from)),
+            DataType::Float64 => Reals(self.wide::<Float64Type, _>(lanes, |value| value)),
+            // No column of another type becomes numbers.
+            _ => Reals(Vec::new()),
+        }
+    }
+
+    fn wide<T: ArrowPrimitiveType, V>(&self, lanes: Range<usize>, wide: impl Fn(T::Native) -> V) -> Vec<V> {
+        let values = self.values.as_primitive_opt::<T>().map_or(&[][..], |values| &values.values()[..]);
+        let from = lanes.start.saturating_mul(self.parts).saturating_add(self.part);
+        let own = values.get(from..).unwrap_or_default().iter().step_by(self.parts);
+        own.take(lanes.len()).map(|value| wide(*value)).collect()
+    }
+}
+
+impl ArrowValues {
+    fn len(&self) -> usize {
+        match self {
+            ArrowValues::Signed(values) => values.len(),
+            ArrowValues::Unsigned(values) => values.len(),
+            ArrowValues::Reals(values) => values.len(),
+        }
+    }
+}
+
+/// Integers up to this one are floats too.
+const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
+
+/// Puts integers into cells of reals: as their floats, or, where they have none, as a text would be read.
+fn put_as_reals<I: Copy + Display>(
+    program: &Program,
+    values: &[I],
+    exact: impl Fn(I) -> Option<f64>,
+    bits: &mut [u64],
+) -> Result<(), usize> {
+    if let Some(reals) = values.iter().map(|value| exact(*value)).collect::<Option<Vec<f64>>>() {
+        return put_reals(program.module().real, &reals, bits);
+    }
+    for (at, (value, bits)) in values.iter().zip(bits).enumerate() {
+        *bits = program.parse(Class::Real, &value.to_string()).map_err(|_| at)?.bits();
+    }
+    Ok(())
+}

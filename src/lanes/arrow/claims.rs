@@ -1,0 +1,88 @@
+//! What a record batch says of its bytes, held against them: who makes arrays of it may believe it then. Knows the types of columns that
+//! lanes have, and no others.
+
+use arrow_ipc::{CompressionType, RecordBatch};
+use arrow_schema::{DataType, Schema};
+
+use super::messages::BrokenArrow;
+
+/// What LZ4 makes of one byte is at most so many.
+const LARGEST_RATIO: i64 = 256;
+
+/// Looks at everything that a batch claims.
+pub fn check(batch: RecordBatch<'_>, schema: &Schema, body: &[u8]) -> Result<(), BrokenArrow> {
+    let is_compressed = match batch.compression().map(|compression| compression.codec()) {
+        None => false,
+        Some(CompressionType::LZ4_FRAME) => true,
+        Some(CompressionType::ZSTD) => {
+            return Err(BrokenArrow::wrong(
+                "its batches are compressed by ZSTD, which isn't read: write them with LZ4, or as they are",
+            ));
+        }
+        Some(other) => {
+            return Err(BrokenArrow::Wrong(format!(
+                "its batches are compressed by something unknown ({other:?})"
+            )));
+        }
+    };
+    let nodes = batch.nodes().into_iter().flatten().map(|node| (node.length(), node.null_count()));
+    let buffers = batch.buffers().into_iter().flatten().map(|buffer| (buffer.offset(), buffer.length()));
+    let (nodes, buffers): (Vec<_>, Vec<_>) = (nodes.collect(), buffers.collect());
+    if batch.length() < 0 {
+        return Err(BrokenArrow::wrong("a batch has less than no lanes"));
+    }
+    let mut claims =
+        BatchClaims { nodes: nodes.into_iter(), buffers: buffers.into_iter(), body, is_compressed };
+    for field in schema.fields() {
+        let told = claims.column(field.data_type(), batch.length());
+        told.map_err(|what| BrokenArrow::Wrong(format!("the column `{}`: {what}", field.name())))?;
+    }
+    Ok(())
+}
+
+/// Lengths of arrays with their numbers of nulls, and places of bytes, in the order of the columns.
+struct BatchClaims<'b> {
+    nodes: std::vec::IntoIter<(i64, i64)>,
+    buffers: std::vec::IntoIter<(i64, i64)>,
+    body: &'b [u8],
+    is_compressed: bool,
+}
+
+const FEW: &str = "a batch lacks a part of it";
+const SHORT: &str = "a batch has fewer numbers of it than it says";
+
+impl BatchClaims<'_> {
+    /// A column, or the elements of one of lists, that has to have at least so many.
+    fn column(&mut self, data_type: &DataType, least: i64) -> Result<(), &'static str> {
+        let (length, nulls) = self.nodes.next().ok_or(FEW)?;
+        if length < least || !(0..=length).contains(&nulls) {
+            return Err(SHORT);
+        }
+        self.buffer(if nulls > 0 { length.saturating_add(7) / 8 } else { 0 })?;
+        if let DataType::FixedSizeList(element, count) = data_type {
+            return self.column(element.data_type(), length.checked_mul(i64::from(*count)).ok_or(SHORT)?);
+        }
+        let width = data_type.primitive_width().and_then(|width| i64::try_from(width).ok()).ok_or(FEW)?;
+        self.buffer(length.checked_mul(width).ok_or(SHORT)?)
+    }
+
+    /// Bytes that have to be at least so many, once they are no longer compressed.
+    fn buffer(&mut self, least: i64) -> Result<(), &'static str> {
+        const OUTSIDE: &str = "a batch has numbers of it outside of its bytes";
+        let (offset, length) = self.buffers.next().ok_or(FEW)?;
+        let end = offset.checked_add(length).and_then(|end| usize::try_from(end).ok());
+        let bytes = usize::try_from(offset).ok().zip(end).and_then(|(from, to)| self.body.get(from..to));
+        let bytes = bytes.ok_or(OUTSIDE)?;
+        let count = match bytes.first_chunk::<8>() {
+            _ if !self.is_compressed || bytes.is_empty() => length,
+            None => return Err(SHORT),
+            Some(count) => match i64::from_le_bytes(*count) {
+                // So it says that they aren't.
+                -1 => length - 8,
+                count if (0..=length.saturating_mul(LARGEST_RATIO)).contains(&count) => count,
+                _ => return Err("a batch claims more numbers of it than its bytes can hold"),
+            },
+        };
+        if count >= least { Ok(()) } else { Err(SHORT) }
+    }
+}

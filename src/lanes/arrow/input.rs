@@ -1,0 +1,242 @@
+//! Lanes out of record batches, one batch after the other, whatever the length of the file or stream.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use arrow_ipc::reader::read_record_batch;
+use arrow_ipc::{MessageHeader, MetadataVersion};
+use arrow_schema::SchemaRef;
+use reviver::Error;
+use reviver::batch::arrow::columns::{ArrowColumns, ArrowNumbers};
+use reviver::batch::arrow::refused::ArrowRefused;
+use reviver::batch::plan::LaneCell;
+use reviver_files::OpenInput;
+use reviver_isa::instruction::Class;
+use reviver_vm::Program;
+
+use super::claims;
+use super::contents::ArrowFile;
+use super::messages::{ArrowMessage, ArrowStream, BrokenArrow};
+use crate::failure::{Failure, Fallible};
+use crate::lanes::{LaneReader, OpenLanes};
+
+/// A file or a stream of record batches.
+pub struct ArrowInput {
+    file: String,
+    length: Option<u64>,
+    messages: ArrowMessages,
+    seen: Rc<Cell<u64>>,
+    schema: SchemaRef,
+    columns: ArrowColumns,
+    /// The batch at hand: the numbers of each cell, how many lanes it has, and how many of these were read.
+    numbers: Vec<ArrowNumbers>,
+    lanes: usize,
+    used: usize,
+    /// How many lanes the batches before it have, and how many batches there were.
+    before: u64,
+    batches: usize,
+    /// Whether everything has been read; and whether the end was said.
+    is_over: bool,
+    has_end: bool,
+}
+
+/// Where record batches come from.
+enum ArrowMessages {
+    Stream(ArrowStream<CountedReader<Box<dyn Read>>>),
+    File(ArrowFile<CountedReader<OpenInput>>),
+}
+
+/// Counts what goes by.
+struct CountedReader<R> {
+    inner: R,
+    seen: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for CountedReader<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(bytes)?;
+        self.seen.set(self.seen.get() + count as u64);
+        Ok(count)
+    }
+}
+
+impl<R: Seek> Seek for CountedReader<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.inner.seek(to)
+    }
+}
+
+impl ArrowInput {
+    /// Reads what stands in front of the batches.
+    pub fn begin(open: OpenLanes) -> Fallible<ArrowInput> {
+        let (file, length, seen) = (open.file.clone(), open.length, Rc::new(Cell::new(0)));
+        let counted = seen.clone();
+        let begun = match open.into_arrow_file() {
+            Ok(inner) => ArrowFile::open(CountedReader { inner, seen: counted })
+                .map(|(messages, schema)| (ArrowMessages::File(messages), schema)),
+            Err(open) => ArrowStream::begin(CountedReader { inner: open.reader(), seen: counted })
+                .map(|(messages, schema)| (ArrowMessages::Stream(messages), schema)),
+        };
+        let (messages, schema) = begun.map_err(|error| broken(&file, &error))?;
+        let columns = ArrowColumns::of(&schema).map_err(|error| refused(&file, 0, error))?;
+        Ok(ArrowInput {
+            file,
+            length,
+            messages,
+            seen,
+            schema: Arc::new(schema),
+            columns,
+            numbers: Vec::new(),
+            lanes: 0,
+            used: 0,
+            before: 0,
+            batches: 0,
+            is_over: false,
+            has_end: false,
+        })
+    }
+
+    /// Turns to the batch that follows, if there is one.
+    fn turn(&mut self) -> Fallible<bool> {
+        if self.is_over {
+            return Ok(false);
+        }
+        self.before += self.lanes as u64;
+        (self.lanes, self.used) = (0, 0);
+        let message = match &mut self.messages {
+            ArrowMessages::Stream(messages) => messages.next(),
+            ArrowMessages::File(messages) => messages.next(),
+        };
+        let Some(message) = message.map_err(|error| broken(&self.file, &error))? else {
+            self.is_over = true;
+            self.has_end = self.end().map_err(|error| broken(&self.file, &error))?;
+            return Ok(false);
+        };
+        let batch = batch(&message, &self.schema).map_err(|error| broken(&self.file, &error))?;
+        self.batches += 1;
+        self.lanes = batch.num_rows();
+        self.numbers =
+            self.columns.numbers(&batch).map_err(|error| refused(&self.file, self.before, error))?;
+        Ok(true)
+    }
+
+    /// Looks at what stands behind the last batch. Whether the end was said comes back.
+    fn end(&mut self) -> Result<bool, BrokenArrow> {
+        let ArrowMessages::Stream(messages) = &mut self.messages else { return Ok(true) };
+        let has_end = messages.finish(self.batches)?;
+        // Of standard input nobody waits for more than the end that was said.
+        match self.length.is_some_and(|length| self.seen.get() < length) {
+            true => {
+                let what = "something stands behind its end: streams that follow each other aren't one";
+                Err(BrokenArrow::wrong(what))
+            }
+            false => Ok(has_end),
+        }
+    }
+
+    /// A number of the batch at hand that is none of the cell.
+    fn unfit(&self, program: &Program, cell: &LaneCell, numbers: &ArrowNumbers, row: usize) -> Failure {
+        let module = program.module();
+        let error = Error::NotANumber {
+            name: cell.name.clone(),
+            lane: usize::try_from(self.before).unwrap_or(usize::MAX).saturating_add(row),
+            value: numbers.text(row),
+            class: cell.class,
+            word: module.word,
+            system: module.real,
+        };
+        let failure = Failure::usage(format_args!("{}: {error}", self.file));
+        match cell.class {
+            Class::Int if !numbers.is_of(Class::Int) => failure.help(format_args!(
+                "`{}` is an integer, and its column has floats: cast the column, or declare the cell as a real",
+                cell.name
+            )),
+            _ => failure.help("leave such lanes out, or declare the cell so that it holds such numbers"),
+        }
+    }
+}
+
+impl LaneReader for ArrowInput {
+    fn names(&self) -> Vec<String> {
+        self.columns.cells()
+    }
+
+    fn read(
+        &mut self,
+        program: &Program,
+        cells: &[LaneCell],
+        most: usize,
+        columns: &mut [Vec<u64>],
+    ) -> Fallible<usize> {
+        let mut count = 0;
+        while count < most {
+            if self.used == self.lanes {
+                if self.turn()? {
+                    continue;
+                }
+                break;
+            }
+            let rows = self.used..self.lanes.min(self.used + most - count);
+            for ((numbers, cell), column) in self.numbers.iter().zip(cells).zip(columns.iter_mut()) {
+                let bits = numbers.bits(program, cell.class, rows.clone());
+                column.extend(bits.map_err(|row| self.unfit(program, cell, numbers, row))?);
+            }
+            count += rows.len();
+            self.used = rows.end;
+        }
+        Ok(count)
+    }
+
+    fn share_read(&self) -> Option<f64> {
+        let length = self.length.filter(|length| *length > 0)?;
+        Some((self.seen.get() as f64 / length as f64).min(1.0))
+    }
+
+    fn doubt(&self) -> Option<String> {
+        (self.is_over && !self.has_end).then(|| {
+            format!(
+                "note: the end of {} isn't said in it: if it was cut short, lanes are missing\n",
+                self.file
+            )
+        })
+    }
+}
+
+fn broken(file: &str, error: &BrokenArrow) -> Failure {
+    Failure::load(format_args!("can't read {file}: {error}"))
+        .help("is it whole? record batches are read from Arrow's IPC files and streams")
+}
+
+/// What the columns are refused for. `before` are the lanes of the batches before this one.
+fn refused(file: &str, before: u64, error: ArrowRefused) -> Failure {
+    let error = match error {
+        ArrowRefused::Null { name, lane } => {
+            let before = usize::try_from(before).unwrap_or(usize::MAX);
+            ArrowRefused::Null { name, lane: before.saturating_add(lane) }
+        }
+        error => error,
+    };
+    Failure::usage(format_args!("{file}: {error}"))
+}
+
+/// The record batch of a message.
+fn batch(message: &ArrowMessage, schema: &SchemaRef) -> Result<arrow_array::RecordBatch, BrokenArrow> {
+    let head = message.head()?;
+    if !matches!(head.version(), MetadataVersion::V4 | MetadataVersion::V5) {
+        return Err(BrokenArrow::wrong("it is of a version of Arrow that nobody writes any more"));
+    }
+    let Some(batch) = head.header_as_record_batch() else {
+        let what = match head.header_type() {
+            MessageHeader::DictionaryBatch => "a dictionary, which none of its columns has",
+            MessageHeader::Schema => "columns, which were named before",
+            _ => "something that isn't a record batch",
+        };
+        return Err(BrokenArrow::Wrong(format!("one of its messages has {what}")));
+    };
+    claims::check(batch, schema, &message.body)?;
+    read_record_batch(&message.body, batch, schema.clone(), &HashMap::new(), None, &head.version())
+        .map_err(|error| BrokenArrow::Wrong(error.to_string()))
+}

@@ -1,0 +1,193 @@
+//! The messages of Arrow, each with the bytes that it speaks of, and streams of them: where they begin and end. Knows no columns.
+
+use std::io::{self, Read};
+
+use arrow_buffer::Buffer;
+use arrow_ipc::Message;
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_schema::Schema;
+use thiserror::Error;
+
+use crate::lanes::opened::{FILE_MARK, MESSAGE_MARK};
+
+/// What keeps record batches from being read.
+#[derive(Debug, Error)]
+pub enum BrokenArrow {
+    #[error("it is cut short {0}")]
+    Cut(&'static str),
+    #[error("{0}")]
+    Wrong(String),
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+impl BrokenArrow {
+    pub fn wrong(what: impl Into<String>) -> BrokenArrow {
+        BrokenArrow::Wrong(what.into())
+    }
+}
+
+/// A message: what it says, and the bytes that it speaks of.
+pub struct ArrowMessage {
+    head: Vec<u8>,
+    pub body: Buffer,
+}
+
+impl ArrowMessage {
+    /// What it says, of which nothing was believed yet but its form.
+    pub fn head(&self) -> Result<Message<'_>, BrokenArrow> {
+        arrow_ipc::root_as_message(&self.head)
+            .map_err(|error| BrokenArrow::Wrong(format!("what it says of a part of it is broken ({error})")))
+    }
+
+    /// Reads a message whose mark was read; there is none where the end is said.
+    pub fn behind_mark(source: &mut impl Read) -> Result<Option<ArrowMessage>, BrokenArrow> {
+        let mut length = [0; 4];
+        exact(source, &mut length, "in front of a message")?;
+        let length = u32::from_le_bytes(length);
+        if length == 0 {
+            return Ok(None);
+        }
+        let head = bytes(source, u64::from(length), "in a message")?;
+        let message = ArrowMessage { head, body: Buffer::from_vec(Vec::<u8>::new()) };
+        let length = u64::try_from(message.head()?.bodyLength());
+        let length = length.map_err(|_| BrokenArrow::wrong("a message has less than no bytes"))?;
+        let body = bytes(source, length, "in a record batch")?;
+        Ok(Some(ArrowMessage { body: Buffer::from_vec(body), ..message }))
+    }
+}
+
+/// A stream of messages. It may be a file that goes by: a stream between two marks, with a table of contents behind it.
+pub struct ArrowStream<R> {
+    source: R,
+    is_file: bool,
+    /// Whether the end was said, and not only the last of the bytes read.
+    has_end: bool,
+}
+
+impl<R: Read> ArrowStream<R> {
+    /// Reads what stands in front of the record batches.
+    pub fn begin(mut source: R) -> Result<(ArrowStream<R>, Schema), BrokenArrow> {
+        let mut mark = [0; 4];
+        if filled(&mut source, &mut mark)? == 0 {
+            return Err(BrokenArrow::wrong("there is nothing in it"));
+        }
+        let (begun, rest) = FILE_MARK.split_at(mark.len());
+        let is_file = mark == begun;
+        if is_file {
+            find_message(&mut source, rest)?;
+        } else if mark != MESSAGE_MARK {
+            return Err(BrokenArrow::wrong(NO_ARROW));
+        }
+        let first = ArrowMessage::behind_mark(&mut source)?;
+        let first = first.ok_or_else(|| BrokenArrow::wrong("it ends before it names its columns"))?;
+        let schema = schema(first.head()?.header_as_schema())?;
+        Ok((ArrowStream { source, is_file, has_end: false }, schema))
+    }
+
+    /// The message that follows; none at the end.
+    pub fn next(&mut self) -> Result<Option<ArrowMessage>, BrokenArrow> {
+        let mut mark = [0; 4];
+        match filled(&mut self.source, &mut mark)? {
+            0 if !self.is_file => Ok(None),
+            4 if mark == MESSAGE_MARK => {
+                let message = ArrowMessage::behind_mark(&mut self.source)?;
+                self.has_end = message.is_none();
+                Ok(message)
+            }
+            4 => Err(BrokenArrow::wrong("something stands between its messages")),
+            _ => Err(BrokenArrow::Cut("between its messages")),
+        }
+    }
+
+    /// Looks at what stands behind the last message: in a file the table of contents, which has to have so many batches. Whether the
+    /// end was said comes back.
+    pub fn finish(&mut self, batches: usize) -> Result<bool, BrokenArrow> {
+        if !self.is_file {
+            return Ok(self.has_end);
+        }
+        let mut rest = Vec::new();
+        self.source.by_ref().take(LONGEST_CONTENTS).read_to_end(&mut rest)?;
+        let before = rest.strip_suffix(FILE_MARK).ok_or(NO_CONTENTS)?;
+        let (before, length) = before.split_last_chunk::<4>().ok_or(NO_CONTENTS)?;
+        let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
+        let from = before.len().checked_sub(length).ok_or(NO_CONTENTS)?;
+        let contents = contents(before.get(from..).unwrap_or_default())?;
+        let listed = contents.recordBatches().map_or(0, |blocks| blocks.len());
+        if listed == batches {
+            return Ok(true);
+        }
+        Err(BrokenArrow::Wrong(format!(
+            "{batches} record batches are in it, and its table of contents has {listed}"
+        )))
+    }
+}
+
+const NO_ARROW: &str = "it doesn't begin as record batches do";
+/// The longest table of contents that is read: it has some 24 bytes for each record batch.
+const LONGEST_CONTENTS: u64 = 1 << 30;
+/// Said of a file that doesn't end as one.
+pub const NO_CONTENTS: BrokenArrow = BrokenArrow::Cut("behind its last record batch");
+
+/// Goes to the first message of a file of whose mark a part is still to be read. What lies between them are zeros: up to eight bytes by
+/// most writers, by others to as many as numbers are aligned to.
+fn find_message(source: &mut impl Read, rest: &[u8]) -> Result<(), BrokenArrow> {
+    const LONGEST_FILLER: usize = 1 << 12;
+    let mut word = [0; 4];
+    exact(source, &mut word, "in its first bytes")?;
+    if !word.starts_with(rest) {
+        return Err(BrokenArrow::wrong(NO_ARROW));
+    }
+    for _ in 0..LONGEST_FILLER {
+        exact(source, &mut word, "in its first bytes")?;
+        if word == MESSAGE_MARK {
+            return Ok(());
+        }
+        if word != [0; 4] {
+            break;
+        }
+    }
+    Err(BrokenArrow::wrong(
+        "its columns are named at its end alone, as Polars does it: give it as a file, or as a stream",
+    ))
+}
+
+/// What a table of contents says.
+pub fn contents(bytes: &[u8]) -> Result<arrow_ipc::Footer<'_>, BrokenArrow> {
+    arrow_ipc::root_as_footer(bytes)
+        .map_err(|error| BrokenArrow::Wrong(format!("its table of contents is broken ({error})")))
+}
+
+/// The columns that are named somewhere.
+pub fn schema(named: Option<arrow_ipc::Schema<'_>>) -> Result<Schema, BrokenArrow> {
+    let named = named.ok_or_else(|| BrokenArrow::wrong("it doesn't name its columns"))?;
+    if !named.endianness().equals_to_target_endianness() {
+        return Err(BrokenArrow::wrong(
+            "its numbers have their bytes in another order than those of this machine",
+        ));
+    }
+    try_fb_to_schema(named).map_err(|error| BrokenArrow::Wrong(error.to_string()))
+}
+
+/// So many bytes. Only what is there takes memory, whatever was claimed.
+pub fn bytes(source: &mut impl Read, length: u64, place: &'static str) -> Result<Vec<u8>, BrokenArrow> {
+    const AT_ONCE: u64 = 1 << 26;
+    let mut bytes = Vec::new();
+    let sure = usize::try_from(length.min(AT_ONCE)).unwrap_or(0);
+    bytes.try_reserve_exact(sure).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    let count = source.take(length).read_to_end(&mut bytes)?;
+    if count as u64 == length { Ok(bytes) } else { Err(BrokenArrow::Cut(place)) }
+}
+
+/// Reads as many bytes as there are, at most all that are asked for; says how many.
+fn filled(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut read = Vec::new();
+    source.take(bytes.len() as u64).read_to_end(&mut read)?;
+    bytes.iter_mut().zip(&read).for_each(|(there, byte)| *there = *byte);
+    Ok(read.len())
+}
+
+/// Reads all bytes that are asked for.
+pub fn exact(source: &mut impl Read, bytes: &mut [u8], place: &'static str) -> Result<(), BrokenArrow> {
+    if filled(source, bytes)? == bytes.len() { Ok(()) } else { Err(BrokenArrow::Cut(place)) }
+}

@@ -1,0 +1,68 @@
+//! Files of lanes that are read as they are needed, and the bytes that tell Arrow from text. Reads no lanes.
+
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+
+#[cfg(feature = "arrow")]
+use reviver_files::OpenInput;
+
+use crate::failure::{Failure, Fallible};
+use crate::read::{self, PieceSource, shown};
+
+/// A file begins with this in the file format of Arrow, and ends with it.
+pub const FILE_MARK: &[u8] = b"ARROW1";
+/// A message begins with this, and so does a stream of them. No text has such bytes.
+pub const MESSAGE_MARK: &[u8] = b"\xff\xff\xff\xff";
+
+/// A file of lanes, or standard input, from its beginning.
+pub struct OpenLanes {
+    /// What it is called in messages.
+    pub file: String,
+    /// How long it is, as far as that is known.
+    pub length: Option<u64>,
+    beginning: Vec<u8>,
+    rest: PieceSource,
+}
+
+impl OpenLanes {
+    pub fn open(path: &Path) -> Fallible<OpenLanes> {
+        let (mut rest, length) = read::open(path)?;
+        let file = shown(path);
+        let beginning = beginning(&mut rest)
+            .map_err(|error| Failure::load(format_args!("can't read {file}: {error}")))?;
+        Ok(OpenLanes { file, length, beginning, rest })
+    }
+
+    /// Whether it begins as record batches of Arrow do.
+    pub fn is_arrow(&self) -> bool {
+        [FILE_MARK, MESSAGE_MARK].contains(&&self.beginning[..])
+    }
+
+    /// Everything in it.
+    pub fn reader(self) -> Box<dyn Read> {
+        Box::new(Cursor::new(self.beginning).chain(self.rest))
+    }
+
+    /// The file itself, if it is one that can be read from wherever one wants, and in the file format of Arrow.
+    #[cfg(feature = "arrow")]
+    pub fn into_arrow_file(self) -> Result<OpenInput, OpenLanes> {
+        match self.rest {
+            PieceSource::File(file) if self.beginning == FILE_MARK => Ok(file),
+            rest => Err(OpenLanes { rest, ..self }),
+        }
+    }
+}
+
+/// The bytes up to where it is certain whether they are one of the marks: nobody waits for more than that.
+fn beginning(source: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut read = Vec::new();
+    let is_open = |read: &[u8]| {
+        [FILE_MARK, MESSAGE_MARK].iter().any(|mark| mark.len() > read.len() && mark.starts_with(read))
+    };
+    while is_open(&read) {
+        if source.take(1).read_to_end(&mut read)? == 0 {
+            break;
+        }
+    }
+    Ok(read)
+}

@@ -1,0 +1,53 @@
+//! Where results go that are written as they come: standard output, or a file that appears once it is whole. Knows no format.
+
+use std::io::{self, BufWriter, Stdout, Write};
+
+use reviver_files::GrowingOutput;
+
+use crate::failure::{Failure, Fallible};
+use crate::streams;
+
+/// Where results go.
+pub enum LaneTarget {
+    Printed(BufWriter<Stdout>),
+    File(GrowingOutput),
+}
+
+impl LaneTarget {
+    /// Standard output.
+    pub fn printed() -> LaneTarget {
+        LaneTarget::Printed(BufWriter::with_capacity(1 << 16, io::stdout()))
+    }
+
+    /// What writing failed with.
+    pub fn failed(&self, error: io::Error) -> Failure {
+        match self {
+            LaneTarget::Printed(_) => streams::unprintable(&error),
+            LaneTarget::File(file) => Failure::load(file.failed(error)),
+        }
+    }
+
+    /// Everything is written: a file appears.
+    pub fn finish(self) -> Fallible {
+        match self {
+            LaneTarget::Printed(mut out) => out.flush().map_err(|error| streams::unprintable(&error)),
+            LaneTarget::File(file) => file.finish().map_err(Failure::load),
+        }
+    }
+}
+
+impl Write for LaneTarget {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            LaneTarget::Printed(out) => out.write(bytes),
+            LaneTarget::File(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            LaneTarget::Printed(out) => out.flush(),
+            LaneTarget::File(out) => out.flush(),
+        }
+    }
+}

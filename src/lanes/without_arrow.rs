@@ -1,0 +1,20 @@
+//! What stands in for record batches of Arrow where they are left out of the build: words that say so. Reads nothing.
+
+use reviver::batch::plan::LanePlan;
+
+use super::{ArrowForm, LaneReader, LaneTarget, LaneWriter, OpenLanes};
+use crate::failure::{Failure, Fallible};
+
+pub fn arrow_reader(_: OpenLanes) -> Fallible<Box<dyn LaneReader>> {
+    Err(missing())
+}
+
+pub fn arrow_writer(_: LaneTarget, _: ArrowForm, _: &LanePlan) -> Fallible<Box<dyn LaneWriter>> {
+    Err(missing())
+}
+
+fn missing() -> Failure {
+    Failure::usage("this `reviver` was built without Arrow").help(
+        "build it with the feature `arrow` (`cargo install reviver --features arrow`); `.csv` and `.npz` are always there",
+    )
+}
