@@ -11,6 +11,7 @@ fn help_and_version_are_there() {
     for name in [
         "run",
         "batch",
+        "devices",
         "bench",
         "asm",
         "disasm",

@@ -13,6 +13,7 @@ mod constants;
 mod debugger;
 mod debugger_page;
 mod derivatives;
+mod devices;
 mod documents;
 mod engines;
 mod images;

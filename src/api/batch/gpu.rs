@@ -11,6 +11,7 @@ use super::cpu::{Cpu, CpuLanes};
 use super::device::{BlockOutcome, LaneBlock, LaneDevice, LanesDone, PreparedLanes};
 use super::gpu_passes::{DevicePass, passes};
 use super::plan::LanePlan;
+use super::remembered;
 use crate::api::error::Error;
 
 /// A graphics processor.
@@ -43,7 +44,7 @@ pub(super) fn real() -> Option<Gpu> {
 }
 
 fn opened(adapters: &Adapters, info: &DeviceInfo) -> Result<Gpu, NoDevice> {
-    let device = adapters.open(info)?;
+    let device = remembered::opened(adapters, info)?;
     let name = device.info().name.clone();
     Ok(Gpu { device, name })
 }

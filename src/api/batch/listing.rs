@@ -3,6 +3,8 @@
 #[cfg(feature = "gpu")]
 use reviver_batch::{Adapters, DeviceInfo};
 
+#[cfg(feature = "gpu")]
+use super::remembered;
 use crate::api::engine::native_code;
 
 /// A device that there is.
@@ -64,15 +66,14 @@ fn processor() -> ListedDevice {
 
 #[cfg(feature = "gpu")]
 fn graphics(adapters: &Adapters, info: &DeviceInfo) -> ListedDevice {
-    let (answers, unusable) = match adapters.open(info) {
+    let (answers, unusable) = match remembered::opened(adapters, info) {
         Ok(device) => (device.answers(), None),
         Err(error) => (Vec::new(), Some(error.to_string())),
     };
-    let driver = ("driver".to_owned(), info.driver.clone());
     ListedDevice {
         name: info.name.clone(),
         kind: if info.is_software { DeviceKind::Software } else { DeviceKind::Graphics },
-        answers: std::iter::once(driver).chain(answers).collect(),
+        answers,
         unusable,
     }
 }

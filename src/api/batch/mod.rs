@@ -19,6 +19,8 @@ pub mod lanes;
 pub mod listing;
 pub mod plan;
 pub mod prepared;
+#[cfg(feature = "gpu")]
+mod remembered;
 mod sum;
 
 use std::sync::Arc;

@@ -87,7 +87,6 @@ impl Device {
     pub fn answers(&self) -> Vec<(String, String)> {
         let info = self.info();
         let mut all = vec![
-            ("name".to_owned(), info.name.clone()),
             ("driver".to_owned(), info.driver.clone()),
             ("kind".to_owned(), kind(info).to_owned()),
             ("largest binding".to_owned(), format!("{} MiB", info.most_bytes_of_binding >> 20)),

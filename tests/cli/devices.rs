@@ -1,0 +1,114 @@
+//! Lanes on a device beside the processor, as users meet them: which devices there are, the same files from both, and what a device can't decide.
+
+use crate::support::reviver;
+#[cfg(feature = "gpu")]
+use crate::support::{Folder, root};
+
+/// A part of the name of a device that there is. None, with a visible line, where there is none; unless somebody says that there must be.
+#[cfg(feature = "gpu")]
+fn device() -> Option<String> {
+    let found = reviver("devices --json").expect(0).json();
+    let devices = found["devices"].as_array().unwrap();
+    let wanted = std::env::var("REVIVER_DEVICE").unwrap_or_default();
+    let fits = |device: &&serde_json::Value| {
+        device["kind"] != "processor"
+            && device["unusable"].is_null()
+            && device["name"].as_str().unwrap().contains(&wanted)
+    };
+    let name = devices.iter().find(fits).map(|device| device["name"].as_str().unwrap());
+    if name.is_none() {
+        assert!(std::env::var_os("REVIVER_NEEDS_DEVICE").is_none(), "there is no device: {found}");
+        eprintln!("SKIPPED: there is no device. Set REVIVER_NEEDS_DEVICE=1 to make this a failure.");
+    }
+    name?.split(' ').next().map(str::to_owned)
+}
+
+#[test]
+fn the_processor_is_a_device() {
+    let ran = reviver("devices").expect(0);
+    assert!(ran.stdout.starts_with("cpu (processor)\n  cores"), "{ran:?}");
+    let object = reviver("devices --json").expect(0).json();
+    assert_eq!(
+        (&object["devices"][0]["name"], &object["devices"][0]["kind"]),
+        (&"cpu".into(), &"processor".into())
+    );
+}
+
+#[test]
+fn devices_that_there_are_not_are_told() {
+    let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv";
+    let ran = reviver(&format!("{lanes} --device abacus")).expect(2).says("--device abacus: ");
+    ran.says("`reviver devices` lists");
+    reviver(&format!("{lanes} --device gpu --threads 2")).expect(2).says("`--threads` is about the cores");
+}
+
+#[cfg(not(feature = "gpu"))]
+#[test]
+fn a_build_without_devices_says_so() {
+    let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv";
+    reviver(&format!("{lanes} --device gpu")).expect(2).says("the feature `gpu` adds");
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn files_are_the_same_from_both() {
+    let Some(device) = device() else { return };
+    let batches = [
+        "programs/bessel_grid.rasm --lanes programs/bessel_grid.csv",
+        "programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --grad out",
+        "programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --grad out --unchecked",
+        "programs/reprojection.rasm --lanes programs/reprojection.csv --grad cost",
+        "programs/reprojection.rasm --lanes programs/reprojection.csv --jacobian cost",
+        "programs/xtea_blocks.rasm --lanes programs/xtea_blocks.csv",
+        "programs/xtea_blocks.rasm --lanes programs/xtea_blocks.csv --check",
+        "programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --real f32",
+        "programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --real q32.32 --check",
+    ];
+    for batch in batches {
+        let wanted = reviver(&format!("batch {batch} --device cpu --json"));
+        let found = reviver(&format!("batch {batch} --device {device} --json"));
+        assert_eq!(found.code, wanted.code, "{batch}: {found:?}");
+        let (mut wanted, mut found) = (wanted.json(), found.json());
+        if wanted.get("error").is_some() {
+            continue;
+        }
+        assert_ne!(found["device"], wanted["device"]);
+        assert_eq!(found["by_processor"], 0, "{batch}");
+        for object in [&mut wanted, &mut found] {
+            let members = object.as_object_mut().unwrap();
+            for name in ["device", "by_processor"] {
+                members.remove(name);
+            }
+        }
+        assert_eq!(found, wanted, "{batch}");
+    }
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn what_a_device_can_not_decide_the_processor_does() {
+    let Some(device) = device() else { return };
+    let folder = Folder::new();
+    folder.file("picky.rasm", ".inout n\n.out y\nassert n != 3\nadd.mul y, n, n\n");
+    folder.file("in.csv", "n\n1\n2\n3\n4\n3\n");
+    let both = |options: &str, code: i32| {
+        let batch = format!("batch picky.rasm --lanes in.csv {options}");
+        let wanted = folder.reviver(&format!("{batch} --device cpu")).expect(code);
+        let found = folder.reviver(&format!("{batch} --device {device}")).expect(code);
+        assert_eq!(found.stdout, wanted.stdout, "{options}");
+        found
+    };
+    both("", 4).says("lane 2 (in.csv:4), after 0 steps: trap");
+    both("--keep-going", 1).says("2 lanes by the processor").says("2 of 5 lanes failed");
+    folder.file("loop.rasm", ".inout n\n.out y\nfor i in 0..n\nadd y, i\nrof\n");
+    folder.file("long.csv", "n\n1\n1000000\n7\n");
+    let batch = format!("batch loop.rasm --lanes long.csv --device {device}");
+    folder.reviver(&batch).expect(0).prints("n,y\n1,0\n1000000,499999500000\n7,21\n");
+    folder.reviver(&format!("{batch} --max-steps 1000")).expect(5).says("lane 1 (long.csv:3)");
+    // A program that no device can carry out is refused by one that was asked for.
+    folder.file("five.csv", "n\n5\n");
+    let recursive = format!("batch {}/programs/fib_recursive.rasm --lanes five.csv", root().display());
+    folder.reviver(&recursive).expect(0).prints("n,f\n5,5\n");
+    let ran = folder.reviver(&format!("{recursive} --device {device}")).expect(2);
+    ran.says("devices open no calls").says("`--device cpu` carries out");
+}
