@@ -63,7 +63,7 @@ fn read<'t, F: Format, const N: usize>(
 
 fn elementary<'t, F: Format>(float: FloatType, function: Elementary, tables: &'t Tables) -> Option<String> {
     let function_of: fn(&TextFloats<'t, F>, Term) -> Term = match function {
-        // WGSL has these, to the last bit.
+        // These are no series.
         Elementary::Sqrt | Elementary::Floor | Elementary::Round => return None,
         Elementary::Exp => exp::exp,
         Elementary::Log => log::log,

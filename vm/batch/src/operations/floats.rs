@@ -18,12 +18,23 @@ pub(super) fn text(name: &str) -> Option<String> {
         "rv_magnitude_" => format!(
             "fn rv_magnitude_{of}(a: {of}) -> {of} {{\n    return select(a, rv_neg_{of}(a), a < zero);\n}}\n"
         ),
-        // A whole number next to a float has its sign; drivers may forget that of 0.
-        stem @ ("rv_floor_" | "rv_round_") => {
-            let whole = stem.trim_start_matches("rv_").trim_end_matches('_');
+        // Some drivers round ties and negative doubles wrongly, or forget the sign of 0. From `end` on all floats are whole: a sum
+        // with it is rounded to a whole number, ties to even.
+        "rv_round_" => {
+            let end = float.float(if float.width == 32 { 8_388_608.0 } else { 4_503_599_627_370_496.0 });
             format!(
-                "fn {stem}{of}(a: {of}) -> {of} {{\n    let whole = bitcast<{word}>({whole}(a));\n\
-                \x20   return bitcast<{of}>(whole | (bitcast<{word}>(a) & {sign}));\n}}\n"
+                "fn rv_round_{of}(a: {of}) -> {of} {{\n    let sign = bitcast<{word}>(a) & {sign};\n\
+                \x20   let magnitude = bitcast<{of}>(bitcast<{word}>(a) ^ sign);\n\
+                \x20   let sum = magnitude + {end};\n\
+                \x20   let whole = select(magnitude, sum - {end}, magnitude < {end});\n\
+                \x20   return bitcast<{of}>(bitcast<{word}>(whole) | sign);\n}}\n"
+            )
+        }
+        "rv_floor_" => {
+            let one = float.float(1.0);
+            format!(
+                "fn rv_floor_{of}(a: {of}) -> {of} {{\n    let nearest = rv_round_{of}(a);\n\
+                \x20   return select(nearest, nearest - {one}, nearest > a);\n}}\n"
             )
         }
         "rv_is_finite_" => format!(

@@ -157,6 +157,31 @@ fn integers_of_every_width() {
     }
 }
 
+const LITERALS: [f64; 12] = [
+    0.0,
+    -0.0,
+    1.0,
+    -0.1,
+    1e300,
+    -5e-324,
+    1e-310,
+    f64::MIN_POSITIVE,
+    f64::MAX,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+];
+
+#[test]
+fn literals() {
+    let doubles = LITERALS.map(|value| OpKind::Real(value.to_bits()));
+    check(kinds(RealSystem::F64, Word::W64), doubles, 64);
+    let singles = LITERALS.map(|value| OpKind::Real((value as f32 * 1e-10).to_bits().into()));
+    check(kinds(RealSystem::F32, Word::W64), singles, 64);
+    let fixed = [0, 1, -1, i64::MIN, i64::MAX].map(|raw| OpKind::Real(raw as u64));
+    check(kinds(RealSystem::Fixed(32), Word::W64), fixed, 64);
+}
+
 #[test]
 fn doubles() {
     check(kinds(RealSystem::F64, Word::W64), arithmetic(), 1 << 16);
