@@ -95,7 +95,9 @@ impl Operations {
             OpKind::Div => (format!("{a} / {b}"), None),
             OpKind::Neg => (format!("-{a}"), None),
             OpKind::Magnitude => (format!("abs({a})"), None),
-            OpKind::Elementary(Elementary::Sqrt) => (format!("sqrt({a})"), None),
+            OpKind::Elementary(Elementary::Sqrt) if self.type_of(Class::Real) != "i64" => {
+                (format!("sqrt({a})"), None)
+            }
             OpKind::RealOf => (format!("{}({a})", self.type_of(Class::Real)), None),
             OpKind::IntOf => ("0li".to_owned(), Some("true".to_owned())),
             _ => match kind.facts().gives? {
