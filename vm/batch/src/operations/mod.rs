@@ -87,6 +87,21 @@ impl Operations {
                 let sign = if kind == OpKind::IntDiv { "/" } else { "%" };
                 (format!("{a} {sign} select({b}, 1li, {b} == 0li)"), Some(format!("{b} == 0li")))
             }
+            OpKind::IntShl | OpKind::IntShr | OpKind::IntSar | OpKind::IntRol | OpKind::IntRor => {
+                let (bits, mask) = (u64::from(bits), u64::MAX >> (64 - bits));
+                let word = format!("(bitcast<u64>({a}) & {mask}lu)");
+                let is_far = format!("(bitcast<u64>({b}) >= {bits}lu)");
+                let amount = format!("u32(bitcast<u64>({b}) & {}lu)", bits - 1);
+                let rest = format!("(({bits}u - {amount}) & {}u)", bits - 1);
+                let text = match kind {
+                    OpKind::IntShl => format!("select(bitcast<i64>({word} << {amount}), 0li, {is_far})"),
+                    OpKind::IntShr => format!("select(bitcast<i64>({word} >> {amount}), 0li, {is_far})"),
+                    OpKind::IntSar => format!("select({a} >> {amount}, {a} >> 63u, {is_far})"),
+                    OpKind::IntRol => format!("bitcast<i64>(({word} << {amount}) | ({word} >> {rest}))"),
+                    _ => format!("bitcast<i64>(({word} >> {amount}) | ({word} << {rest}))"),
+                };
+                (wrapped(text), None)
+            }
             OpKind::IntTest(order) | OpKind::Test(order) => (test(order), None),
             OpKind::IntChoose | OpKind::Choose => (format!("select({c}, {b}, {a} != 0li)"), None),
             OpKind::Add => (format!("{a} + {b}"), None),
@@ -99,7 +114,10 @@ impl Operations {
                 (format!("sqrt({a})"), None)
             }
             OpKind::RealOf => (format!("{}({a})", self.type_of(Class::Real)), None),
-            OpKind::IntOf => ("0li".to_owned(), Some("true".to_owned())),
+            OpKind::IntOf if self.type_of(Class::Real) == "f64" && bits == 64 => {
+                let fails = format!("!(abs({a}) < 9e18lf)");
+                (format!("i64(select({a}, zero, {fails}))"), Some(fails))
+            }
             _ => match kind.facts().gives? {
                 Class::Int => ("0li".to_owned(), Some("true".to_owned())),
                 Class::Real => (self.literal(Class::Real, 0), Some("true".to_owned())),
