@@ -4,17 +4,14 @@ use std::collections::HashMap;
 
 use naga::{Block, Function, Handle, Module, Statement};
 
-/// Rounds that a loop of a helping function may make, each time that it is entered.
-const ROUNDS_OF_A_HELPER: u32 = 64;
-
 /// The most rounds that nobody counts between two counted rounds of `main`, where each of its loops and calls is reached at most
-/// once. A helper's loops have at most 64 rounds each; those of `main` are counted by itself, but for the last round of each, which ends
+/// once. A helper's loops have at most `of_a_helper` rounds each; those of `main` are counted by itself, but for the last round of each, which ends
 /// it.
-pub(crate) fn uncounted_rounds(module: &Module) -> u32 {
+pub(crate) fn uncounted_rounds(module: &Module, of_a_helper: u32) -> u32 {
     let mut rounds = HashMap::new();
     // A function stands behind those that it calls.
     for (handle, function) in module.functions.iter() {
-        let of_this = of_block(&function.body, &rounds, ROUNDS_OF_A_HELPER);
+        let of_this = of_block(&function.body, &rounds, of_a_helper);
         rounds.insert(handle, of_this);
     }
     let entries = module.entry_points.iter();
@@ -47,7 +44,7 @@ mod tests {
     use super::uncounted_rounds;
 
     fn of(wgsl: &str) -> u32 {
-        uncounted_rounds(&naga::front::wgsl::parse_str(wgsl).unwrap())
+        uncounted_rounds(&naga::front::wgsl::parse_str(wgsl).unwrap(), 64)
     }
 
     const HELPERS: &str = "

@@ -28,6 +28,8 @@ pub(crate) struct LaneShader {
     pub given: u32,
     pub found: u32,
     pub kept: u32,
+    /// The most rounds that a loop of a function makes that `main` calls, each time it is entered: these don't count.
+    pub helper_rounds: u32,
 }
 
 /// Lanes of a workgroup.

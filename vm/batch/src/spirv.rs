@@ -32,7 +32,7 @@ impl Spirv {
     /// # Errors
     ///
     /// [`BatchError::Shader`] with naga's message and the line of the text that it is about.
-    pub fn of(wgsl: &str, wide: Wide) -> Result<Self, BatchError> {
+    pub fn of(wgsl: &str, wide: Wide, helper_rounds: u32) -> Result<Self, BatchError> {
         let module = naga::front::wgsl::parse_str(wgsl)
             .map_err(|error| BatchError::Shader(error.emit_to_string(wgsl)))?;
         let mut capabilities = Capabilities::empty();
@@ -46,7 +46,7 @@ impl Spirv {
         let Some(words) = decorated(&written) else {
             return Err(BatchError::Shader("what was written isn't SPIR-V".to_owned()));
         };
-        let uncounted_rounds = uncounted_rounds(&module);
+        let uncounted_rounds = uncounted_rounds(&module, helper_rounds);
         Ok(Self { words, uncounted_rounds })
     }
 
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn each_arithmetic_result_is_decorated_once() {
-        let spirv = Spirv::of(SUMS, ALL).unwrap();
+        let spirv = Spirv::of(SUMS, ALL, 0).unwrap();
         let all = instructions(spirv.words()).unwrap();
         let mut decorations = BTreeMap::new();
         for instruction in &all {
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn decorations_stand_among_the_annotations() {
-        let spirv = Spirv::of(SUMS, ALL).unwrap();
+        let spirv = Spirv::of(SUMS, ALL, 0).unwrap();
         let all = instructions(spirv.words()).unwrap();
         let first = all.iter().position(|instruction| instruction.code == DECORATE).unwrap();
         assert!(all[..first].iter().all(|instruction| BEFORE_ANNOTATIONS.contains(&instruction.code)));
@@ -197,7 +197,7 @@ mod tests {
         let module = naga::front::wgsl::parse_str(SUMS).unwrap();
         let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).unwrap();
         let written = spv::write_vec(&module, &info, &options(), None).unwrap();
-        let ours = Spirv::of(SUMS, ALL).unwrap();
+        let ours = Spirv::of(SUMS, ALL, 0).unwrap();
         let is_ours = |instruction: &&Instruction<'_>| {
             instruction.code == DECORATE && instruction.operands.get(1) == Some(&NO_CONTRACTION)
         };
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn errors_say_the_line() {
-        let Err(BatchError::Shader(text)) = Spirv::of("fn main() {\n    let x = nothing;\n}", ALL) else {
+        let Err(BatchError::Shader(text)) = Spirv::of("fn main() {\n    let x = nothing;\n}", ALL, 0) else {
             panic!("this is no shader")
         };
         assert!(text.contains("nothing") && text.contains(":2:"), "{text}");
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn wide_floats_need_a_device_that_has_them() {
         assert!(matches!(
-            Spirv::of(SUMS, Wide { floats: false, integers: true }),
+            Spirv::of(SUMS, Wide { floats: false, integers: true }, 0),
             Err(BatchError::Shader(_))
         ));
         assert!(names_wide_floats(SUMS));

@@ -83,7 +83,11 @@ impl DeviceShader {
         if !info.has_f64 && names_wide_floats(&shader.wgsl) {
             return Err(info.lacks("SHADER_F64", "use fixed point, f32, another device, or the processor"));
         }
-        let spirv = Spirv::of(&shader.wgsl, Wide { floats: info.has_f64, integers: info.has_i64 })?;
+        let spirv = Spirv::of(
+            &shader.wgsl,
+            Wide { floats: info.has_f64, integers: info.has_i64 },
+            shader.helper_rounds,
+        )?;
         let Some(rounds) = device.probe().rounds_of_a_lane(spirv.uncounted_rounds()) else {
             return Err(info.lacks("loops of enough rounds", "use another device, or the processor"));
         };

@@ -61,7 +61,11 @@ impl Writer<'_> {
             let place = format!("kept[({at}u + {offset}) * stride + lane]");
             let source = match run.source {
                 WordSource::Same(0) => "constants[0]".to_owned(),
-                WordSource::Same(bits) => format!("{bits}lu"),
+                WordSource::Same(bits) => {
+                    // A name keeps the compiler from converting the literal, which it can't.
+                    writer.line(format!("let word_here = {bits}lu;"));
+                    "word_here".to_owned()
+                }
                 WordSource::Given(first) => format!("given[({first}u + {offset}) * stride + lane]"),
                 WordSource::Table(first) => format!("constants[{first}u + {offset}]"),
             };

@@ -20,14 +20,6 @@ impl Writer<'_> {
         }
     }
 
-    /// The class of what a cell holds, by whether it is a value.
-    fn home_class(&self, home: CellHome, otherwise: Class) -> Class {
-        match home {
-            CellHome::Value(value) => self.text.journey.form.class(value).unwrap_or(otherwise),
-            CellHome::Memory(_) => otherwise,
-        }
-    }
-
     pub(super) fn turn(&mut self, turning: &Turning) {
         self.line("steps[lane] = bitcast<u64>(clock);");
         let loss = self.at_home(Class::Real, turning.loss);
@@ -49,33 +41,50 @@ impl Writer<'_> {
         reals.dedup();
         for value in reals {
             let value = self.value(value);
-            self.line(format!("largest = max(largest, abs({value}));"));
+            self.line(format!("largest = larger(largest, {value});"));
         }
         for run in &turning.words {
             let run = WordRun { word: run.word, count: run.cells(), source: WordSource::Same(0) };
             self.through(&run, |writer, place, _, _| {
                 let held = writer.of_word(Some(Class::Real), place);
-                writer.line(format!("largest = max(largest, abs({held}));"));
+                writer.line(format!("largest = larger(largest, {held});"));
             });
         }
     }
 
     pub(super) fn freed(&mut self, freed: &str, adjoint: &str) {
-        self.line(format!("freed = max(freed, abs({freed}));"));
+        self.line(format!("freed = larger(freed, {freed});"));
         self.line(format!("freed_error = summed(freed_error, weighed({freed}, {adjoint}));"));
         self.line(format!("failed = failed | is_unrounded({freed});"));
     }
 
+    /// The words that a lane has come to: those that follow each other in its memory in one go.
+    fn store_found(&mut self, arrival: &Arrival) {
+        let mut homes = (0_u32..).zip(&arrival.found).peekable();
+        while let Some((word, &home)) = homes.next() {
+            match home {
+                CellHome::Value(value) => {
+                    let class = self.text.journey.form.class(value);
+                    let bits = self.to_word(class, &self.value(value));
+                    self.line(format!("found[{word}u * stride + lane] = {bits};"));
+                }
+                CellHome::Memory(first) => {
+                    let mut count = 1;
+                    while homes.next_if(|(_, home)| **home == CellHome::Memory(first + count)).is_some() {
+                        count += 1;
+                    }
+                    let run = WordRun { word: first, count, source: WordSource::Same(0) };
+                    self.through(&run, |writer, place, _, offset| {
+                        writer.line(format!("found[({word}u + {offset}) * stride + lane] = {place};"));
+                    });
+                }
+            }
+        }
+    }
+
     /// What a lane has come to, and its end.
     pub(super) fn arrive(&mut self, arrival: &Arrival) {
-        for (word, &home) in arrival.found.iter().enumerate() {
-            let class = self.home_class(home, Class::Int);
-            let bits = match home {
-                CellHome::Value(value) => self.to_word(Some(class), &self.value(value)),
-                CellHome::Memory(at) => self.word(at),
-            };
-            self.line(format!("found[{word}u * stride + lane] = {bits};"));
-        }
+        self.store_found(arrival);
         if self.text.is_watched() {
             let ulps = self.near(Rounding::of(self.numbers.system).ulps, true);
             self.line(format!("let most = {ulps} * ulp_of(largest);"));
@@ -220,6 +229,10 @@ fn ulp_of(number: {real}) -> {real} {{
     let exponent = bitcast<{bits}>(number) >> {fraction}u;
     let last = select(0{word}, (exponent - {fraction}{word}) << {fraction}u, exponent > {fraction}{word});
     return bitcast<{real}>(last);
+}}
+
+fn larger(most: {real}, number: {real}) -> {real} {{
+    return max(most, abs(number));
 }}
 
 fn summed(a: {real}, b: {real}) -> {real} {{

@@ -78,7 +78,10 @@ impl Writer<'_> {
             runs.map(Self::rounds_through).fold(0_u32, u32::saturating_add)
         };
         let first = sum(&mut self.text.first.iter());
-        let arrivals = self.text.arrivals.values().map(|arrival| sum(&mut arrival.runs())).max().unwrap_or(0);
+        // Words that are found are those of the memory, once each.
+        let found = self.text.found / 16;
+        let arrivals = self.text.arrivals.values().map(|arrival| sum(&mut arrival.runs())).max();
+        let arrivals = arrivals.unwrap_or(0).saturating_add(found);
         let turned = self.text.turning.iter().flat_map(|turning| &turning.words);
         let turned = turned.map(|run| run.cells() / 16).sum::<u32>();
         first.saturating_add(arrivals).saturating_add(turned).saturating_add(1)

@@ -76,12 +76,14 @@ impl LaneText {
             variables,
             lines: Vec::new(),
             depth: 1,
+            helper_rounds: 0,
         };
         let wgsl = writer.shader();
-        let tables = writer.operations.tables();
+        let (tables, helper_rounds) = (writer.operations.tables(), writer.helper_rounds);
         let kept = u64::from(writer.memory_at()) + self.memory.words;
         Ok(LaneShader {
             wgsl,
+            helper_rounds,
             given: self.given,
             found: self.found,
             kept: u32::try_from(kept).unwrap_or(u32::MAX),
@@ -164,6 +166,8 @@ struct Writer<'a> {
     numbers: NumberKinds,
     lines: Vec<String>,
     depth: usize,
+    /// The most rounds that a loop of a function makes that was called.
+    helper_rounds: u32,
 }
 
 impl Writer<'_> {

@@ -4,6 +4,7 @@ use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 use reviver_isa::instruction::Class;
 
 use super::Writer;
+use super::live::has_name;
 
 impl Writer<'_> {
     /// An operation of a block, which may be of the way back.
@@ -13,7 +14,7 @@ impl Writer<'_> {
         if !self.plan.acts(op, form) && self.plan.uses(value) == 0 {
             return;
         }
-        let operands: Vec<String> = op.operands.iter().map(|&operand| self.value(operand)).collect();
+        let operands = self.operands(value, op);
         let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
         match op.kind {
             // Literals stand where they are used, and nothing is given to a form that begins in main.
@@ -99,6 +100,25 @@ impl Writer<'_> {
         }
     }
 
+    /// How operands are written. Literals among themselves have names, or the shader's compiler would compute with them, which it does for some
+    /// operations only and not as the processor does.
+    fn operands(&mut self, value: SsaValue, op: &SsaOp) -> Vec<String> {
+        let form = &self.text.journey.form;
+        let is_literal = |operand: &SsaValue| !has_name(form, self.plan.resolved(*operand));
+        let is_place = matches!(op.kind, OpKind::Load(_) | OpKind::Store(_) | OpKind::Index { .. });
+        let is_named = !is_place && !op.operands.is_empty() && op.operands.iter().all(is_literal);
+        let texts: Vec<String> = op.operands.iter().map(|&operand| self.value(operand)).collect();
+        if !is_named {
+            return texts;
+        }
+        let named = texts.into_iter().enumerate().map(|(n, text)| {
+            let name = format!("v{}_{n}", value.0);
+            self.line(format!("let {name} = {text};"));
+            name
+        });
+        named.collect()
+    }
+
     /// A cell that isn't there: a check has failed, or fails here.
     fn nowhere(&mut self, class: Class) -> String {
         self.line("failed = true;");
@@ -127,6 +147,7 @@ impl Writer<'_> {
         let name = format!("v{}", value.0);
         let Some(written) = self.operations.value(op.kind, &name, operands) else { return };
         written.lines.iter().for_each(|line| self.line(line));
+        self.helper_rounds = self.helper_rounds.max(written.rounds);
         if self.plan.uses(value) > 0 {
             self.make(value, &written.text);
         }

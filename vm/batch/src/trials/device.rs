@@ -30,7 +30,7 @@ pub fn compiled(wgsl: &str) {
     let numbered =
         || wgsl.lines().enumerate().map(|(n, line)| format!("{}: {line}\n", n + 1)).collect::<String>();
     let wide = Wide { floats: true, integers: true };
-    Spirv::of(wgsl, wide).unwrap_or_else(|error| panic!("{error}\n{}", numbered()));
+    Spirv::of(wgsl, wide, 0).unwrap_or_else(|error| panic!("{error}\n{}", numbered()));
 }
 
 /// A shader that is ready.

@@ -72,13 +72,13 @@ fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
         let word = operations.of_word(class, &format!("given[{n}u * stride + lane]"));
         format!("let {name} = {word};")
     }));
-    let mut fails = None;
+    let (mut fails, mut helper_rounds) = (None, 0);
     match facts.gives {
         Some(class) => {
             let written = operations.value(kind, "made", names)?;
             lines.extend(written.lines);
             lines.push(format!("found[lane] = {};", operations.to_word(class, &written.text)));
-            fails = written.fails;
+            (fails, helper_rounds) = (written.fails, written.rounds);
         }
         None => {
             lines.push("found[lane] = 0lu;".to_owned());
@@ -91,7 +91,7 @@ fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
     let (prelude, real) = (operations.prelude(1), operations.type_of(Class::Real));
     let wgsl = format!("var<private> zero: {real};\n{prelude}{}", with_main(&lines.join("\n")));
     let constants = [vec![0], operations.tables()].concat();
-    Some(LaneShader { wgsl, constants, given: 3, found: 2, kept: 0 })
+    Some(LaneShader { wgsl, constants, given: 3, found: 2, kept: 0, helper_rounds })
 }
 
 /// Whether two words are the same number: one that is no number has any bits.
