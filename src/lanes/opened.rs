@@ -40,7 +40,7 @@ impl OpenLanes {
 
     /// Everything in it.
     pub fn reader(self) -> Box<dyn Read> {
-        Box::new(Cursor::new(self.beginning).chain(self.rest))
+        Box::new(WholeReader { beginning: Cursor::new(self.beginning), rest: self.rest })
     }
 
     /// The file itself, if it is one that can be read from wherever one wants, and in the file format of Arrow.
@@ -49,6 +49,28 @@ impl OpenLanes {
         match self.rest {
             PieceSource::File(file) if self.beginning == FILE_MARK => Ok(file),
             rest => Err(OpenLanes { rest, ..self }),
+        }
+    }
+}
+
+/// A source of which the first bytes were read, as if they weren't: who looks at what comes first sees as much as there is, not those alone.
+struct WholeReader {
+    beginning: Cursor<Vec<u8>>,
+    rest: PieceSource,
+}
+
+impl Read for WholeReader {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.beginning.read(bytes)?;
+        let free = bytes.get_mut(count..).unwrap_or_default();
+        if count > 0 && free.is_empty() {
+            return Ok(count);
+        }
+        match self.rest.read(free) {
+            Ok(more) => Ok(count + more),
+            // It is told where nothing comes before it.
+            Err(_) if count > 0 => Ok(count),
+            Err(error) => Err(error),
         }
     }
 }
