@@ -153,7 +153,14 @@ fn most_steps_have_64_bits() {
         found[lane] = u64(parameters.most_steps_low) | (u64(parameters.most_steps_high) << 32u);
         atomicStore(&statuses[lane], 2u);
     ";
-    let text = LaneShader { wgsl: with_main(body), constants: vec![0], given: 0, found: 1, kept: 0, helper_rounds: 64 };
+    let text = LaneShader {
+        wgsl: with_main(body),
+        constants: vec![0],
+        given: 0,
+        found: 1,
+        kept: 0,
+        helper_rounds: 64,
+    };
     let shader = DeviceShader::new(&device, &text).unwrap();
     let mut found = [0; 3];
     shader.run(&[], &mut [&mut found], 3, 0x1234_5678_9abc_def0, &AtomicBool::new(false)).unwrap();
@@ -318,7 +325,14 @@ fn columns_that_do_not_fit_are_refused() {
 #[test]
 fn texts_that_are_no_shaders_are_refused() {
     let Some(device) = device() else { return };
-    let with = |wgsl: String, kept| LaneShader { wgsl, constants: vec![0], given: 0, found: 0, kept, helper_rounds: 64 };
+    let with = |wgsl: String, kept| LaneShader {
+        wgsl,
+        constants: vec![0],
+        given: 0,
+        found: 0,
+        kept,
+        helper_rounds: 64,
+    };
     let refused = |shader: LaneShader| DeviceShader::new(&device, &shader).err();
     assert!(
         matches!(refused(with("fn main( {".to_owned(), 0)), Some(BatchError::Shader(text)) if text.contains(":1:"))
@@ -337,7 +351,14 @@ fn texts_that_are_no_shaders_are_refused() {
 fn statuses_that_mean_nothing_are_the_devices_fault() {
     let Some(device) = device() else { return };
     for body in ["", "atomicStore(&statuses[lane], 1u);", "atomicStore(&statuses[lane], 9u);"] {
-        let text = LaneShader { wgsl: with_main(body), constants: vec![0], given: 0, found: 0, kept: 0, helper_rounds: 64 };
+        let text = LaneShader {
+            wgsl: with_main(body),
+            constants: vec![0],
+            given: 0,
+            found: 0,
+            kept: 0,
+            helper_rounds: 64,
+        };
         let shader = DeviceShader::new(&device, &text).unwrap();
         let result = shader.run(&[], &mut [], 5, 1, &AtomicBool::new(false));
         assert!(matches!(&result, Err(BatchError::Device(_))), "{body}: {result:?}");
