@@ -27,12 +27,12 @@ impl Writer<'_> {
         }
     }
 
-    /// The place of a word of the lane's memory.
+    /// The number of a word of the lane's memory.
     pub(super) fn word(&self, word: u32) -> String {
-        format!("kept[{}u * stride + lane]", self.memory_at() + word)
+        format!("{}u", self.memory_at() + word)
     }
 
-    /// The place of the cell that an operation loads or stores. Where a check has failed on the way an address is anything; none leads out of the
+    /// The number of the word of the cell that an operation loads or stores. Where a check has failed on the way an address is anything; none leads out of the
     /// cells that it was looked up for. None if there are no such cells, so that a check has failed already.
     pub(super) fn accessed(&mut self, value: SsaValue, space: Space, op: &SsaOp) -> Option<String> {
         let form = &self.text.journey.form;
@@ -49,24 +49,20 @@ impl Writer<'_> {
             first => format!("({address} - {first}li)"),
         };
         self.line(format!("let {name} = select(0u, u32({from}), bitcast<u64>({from}) < {}lu);", run.cells()));
-        Some(format!("kept[({}u + {name}) * stride + lane]", self.memory_at() + run.word))
+        Some(format!("{}u + {name}", self.memory_at() + run.word))
     }
 
-    /// Goes through the words of a run: `each` writes lines for one, with its place, that of its counterpart, and how far it is from the
-    /// run's first word.
+    /// Goes through the words of a run: `each` writes lines for one, with its number, its counterpart, and how far it is from the run's first
+    /// word. Lines should be short: the time that a shader's compiler takes grows with the square of what a function computes.
     pub(super) fn through(&mut self, run: &WordRun, mut each: impl FnMut(&mut Self, &str, &str, &str)) {
         let at = self.memory_at() + run.word;
         let whole = if run.count <= UNROLLED { 0 } else { run.count - run.count % UNROLLED };
         let one = |writer: &mut Self, offset: &str, each: &mut dyn FnMut(&mut Self, &str, &str, &str)| {
-            let place = format!("kept[({at}u + {offset}) * stride + lane]");
+            let place = format!("{at}u + {offset}");
             let source = match run.source {
                 WordSource::Same(0) => "constants[0]".to_owned(),
-                WordSource::Same(bits) => {
-                    // A name keeps the compiler from converting the literal, which it can't.
-                    writer.line(format!("let word_here = {bits}lu;"));
-                    "word_here".to_owned()
-                }
-                WordSource::Given(first) => format!("given[({first}u + {offset}) * stride + lane]"),
+                WordSource::Same(bits) => format!("{bits}lu"),
+                WordSource::Given(first) => format!("told({first}u + {offset})"),
                 WordSource::Table(first) => format!("constants[{first}u + {offset}]"),
             };
             each(writer, &place, &source, offset);
@@ -74,16 +70,12 @@ impl Writer<'_> {
         if whole > 0 {
             self.open(format!("for (var word = 0u; word < {whole}u; word += {UNROLLED}u) {{"));
             for n in 0..UNROLLED {
-                self.open("{");
-                one(self, &format!("(word + {n}u)"), &mut each);
-                self.close();
+                one(self, &format!("word + {n}u"), &mut each);
             }
             self.close();
         }
         for n in whole..run.count {
-            self.open("{");
             one(self, &format!("{n}u"), &mut each);
-            self.close();
         }
     }
 

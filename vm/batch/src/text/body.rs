@@ -103,14 +103,14 @@ impl Writer<'_> {
         for (word, value) in (self.control.len()..).zip(kept) {
             let class = self.text.journey.form.class(value);
             let bits = self.to_word(class, &self.value(value));
-            self.line(format!("kept[{word}u * stride + lane] = {bits};"));
+            self.line(format!("hold({word}u, {bits});"));
         }
         for (word, control) in self.control.clone().into_iter().enumerate() {
             let bits = match control.class {
                 None => format!("u64({})", control.name),
                 class => self.to_word(class, control.name),
             };
-            self.line(format!("kept[{word}u * stride + lane] = {bits};"));
+            self.line(format!("hold({word}u, {bits});"));
         }
         let is_over = if self.text.journey.back.is_some_and(|back| head >= back) {
             "false"
@@ -120,7 +120,7 @@ impl Writer<'_> {
         if !is_back {
             self.line("steps[lane] = bitcast<u64>(clock);");
         }
-        self.line(format!("end_lane(lane, failed{lost}, {is_over}, UNDERWAY);"));
+        self.line(format!("end_lane(failed{lost}, {is_over}, UNDERWAY);"));
         self.line("return;");
         self.close();
     }

@@ -16,7 +16,7 @@ impl Writer<'_> {
     fn at_home(&self, class: Class, home: CellHome) -> String {
         match home {
             CellHome::Value(value) => self.value(value),
-            CellHome::Memory(word) => self.of_word(Some(class), &self.word(word)),
+            CellHome::Memory(word) => self.of_word(Some(class), &format!("held({})", self.word(word))),
         }
     }
 
@@ -25,9 +25,9 @@ impl Writer<'_> {
         let loss = self.at_home(Class::Real, turning.loss);
         let bits = self.to_word(Some(Class::Real), &loss);
         let word = self.text.found.saturating_sub(1);
-        self.line(format!("found[{word}u * stride + lane] = {bits};"));
+        self.line(format!("tell({word}u, {bits});"));
         self.open("if (bitcast<u64>(clock) > most_steps) {");
-        self.line("end_lane(lane, failed, true, OVER);");
+        self.line("end_lane(failed, true, OVER);");
         self.line("return;");
         self.close();
         if !self.text.is_watched() {
@@ -46,7 +46,7 @@ impl Writer<'_> {
         for run in &turning.words {
             let run = WordRun { word: run.word, count: run.cells(), source: WordSource::Same(0) };
             self.through(&run, |writer, place, _, _| {
-                let held = writer.of_word(Some(Class::Real), place);
+                let held = writer.of_word(Some(Class::Real), &format!("held({place})"));
                 writer.line(format!("largest = larger(largest, {held});"));
             });
         }
@@ -66,7 +66,7 @@ impl Writer<'_> {
                 CellHome::Value(value) => {
                     let class = self.text.journey.form.class(value);
                     let bits = self.to_word(class, &self.value(value));
-                    self.line(format!("found[{word}u * stride + lane] = {bits};"));
+                    self.line(format!("tell({word}u, {bits});"));
                 }
                 CellHome::Memory(first) => {
                     let mut count = 1;
@@ -75,7 +75,7 @@ impl Writer<'_> {
                     }
                     let run = WordRun { word: first, count, source: WordSource::Same(0) };
                     self.through(&run, |writer, place, _, offset| {
-                        writer.line(format!("found[({word}u + {offset}) * stride + lane] = {place};"));
+                        writer.line(format!("tell({word}u + {offset}, held({place}));"));
                     });
                 }
             }
@@ -88,7 +88,7 @@ impl Writer<'_> {
         if self.text.is_watched() {
             let ulps = self.near(Rounding::of(self.numbers.system).ulps, true);
             self.line(format!("let most = {ulps} * ulp_of(largest);"));
-            self.line("var error = freed_error;");
+            self.line("error = freed_error;");
             self.fail("!(freed <= most)", None);
             self.fail("path != 0lu", None);
         }
@@ -111,7 +111,7 @@ impl Writer<'_> {
                 "bitcast<u64>(clock) > most_steps"
             }
         };
-        self.line(format!("end_lane(lane, failed, {is_over}, ARRIVED);"));
+        self.line(format!("end_lane(failed, {is_over}, ARRIVED);"));
         self.line("return;");
     }
 
@@ -148,15 +148,19 @@ impl Writer<'_> {
                 let (class, likeness, first) = (*class, *likeness, *adjoints);
                 let base = self.memory_at();
                 self.through(expected, |writer, place, source, offset| {
-                    let found = writer.of_word(Some(class), place);
-                    let expected = writer.of_word(Some(class), source);
-                    let adjoint = first.map(|word| {
-                        let place = format!("kept[({}u + {offset}) * stride + lane]", base + word);
-                        writer.of_word(Some(class), &place)
-                    });
-                    writer.line(format!("let found_here = {found};"));
-                    writer.line(format!("let wanted_here = {expected};"));
-                    writer.alike(class, "found_here", "wanted_here", likeness, adjoint);
+                    let is_real = class == Class::Real && likeness != Likeness::Same;
+                    if !is_real {
+                        return writer.fail(&format!("held({place}) != {source}"), None);
+                    }
+                    if likeness == Likeness::Close {
+                        return writer.fail(&format!("is_far(held({place}), {source})"), None);
+                    }
+                    match first {
+                        Some(word) => writer
+                            .line(format!("restore({place}, {source}, {}u + {offset}, most);", base + word)),
+                        // Nobody knows what a difference does to the loss.
+                        None => writer.fail(&format!("held({place}) != {source}"), None),
+                    }
                 });
             }
         }
@@ -217,8 +221,12 @@ impl Writer<'_> {
         let mut text =
             format!("fn distance(a: {real}, b: {real}) -> {real} {{\n    return abs(a - b){above};\n}}\n\n");
         if self.text.is_watched() {
+            let [held, wanted_real, adjoint] = ["held(word)", "wanted_word", "held(adjoint_word)"]
+                .map(|word| self.of_word(Some(Class::Real), word));
             text.push_str(&format!(
                 "\
+var<private> error: {real};
+
 fn mark_of(number: u64) -> u64 {{
     var mark = number * {one}lu;
 {rounds}    return mark ^ (mark >> {MARK_SHIFT}u);
@@ -254,6 +262,14 @@ fn is_unrounded(number: {real}) -> bool {{
 fn is_missed(found: {real}, wanted: {real}, most: {real}) -> bool {{
     let by = distance(found, wanted);
     return !(by <= most) | (!(wanted == zero) & !(by <= abs(wanted) * {part}));
+}}
+
+// A word of the lane's memory must be another one but for rounding, which changes the loss by its adjoint.
+fn restore(word: u32, wanted_word: u64, adjoint_word: u32, most: {real}) {{
+    let found = {held};
+    let wanted = {wanted_real};
+    failed = failed | is_missed(found, wanted, most);
+    error = summed(error, weighed(distance(found, wanted), {adjoint}));
 }}
 
 "

@@ -62,7 +62,7 @@ impl Writer<'_> {
             self.open("if (before == BEGINS) {");
             for run in &text.first {
                 self.through(run, |writer, place, source, _| {
-                    writer.line(format!("{place} = {source};"));
+                    writer.line(format!("hold({place}, {source});"));
                 });
             }
             self.close();
@@ -92,7 +92,7 @@ impl Writer<'_> {
         let text = self.text;
         for (&value, word) in text.journey.given.iter().filter(|(value, _)| self.plan.uses(**value) > 0) {
             let class = text.journey.form.class(value);
-            let of = self.of_word(class, &format!("given[{word}u * stride + lane]"));
+            let of = self.of_word(class, &format!("told({word}u)"));
             self.line(format!("let g{word} = {of};"));
         }
     }
@@ -101,7 +101,7 @@ impl Writer<'_> {
     fn go_on(&mut self) {
         self.open("if (before == UNDERWAY) {");
         for (word, control) in self.control.clone().into_iter().enumerate() {
-            let word = format!("kept[{word}u * stride + lane]");
+            let word = format!("held({word}u)");
             let text = match control.name {
                 "lead" => format!("u32({word})"),
                 _ => self.of_word(control.class, &word),
@@ -119,7 +119,7 @@ impl Writer<'_> {
             self.open(format!("case {label}u: {{"));
             for (word, value) in (self.control.len()..).zip(kept) {
                 let class = self.text.journey.form.class(value);
-                let bits = self.of_word(class, &format!("kept[{word}u * stride + lane]"));
+                let bits = self.of_word(class, &format!("held({word}u)"));
                 let name = self.value(value);
                 self.line(format!("{name} = {bits};"));
             }
@@ -133,7 +133,6 @@ impl Writer<'_> {
     /// The variables of the whole function.
     fn declare(&mut self) {
         let real = self.real();
-        self.line("var failed: bool;");
         self.line("var clock: i64;");
         if !self.statements.heads.is_empty() {
             self.line("var rounds: u32;");
@@ -163,7 +162,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {{
-    let lane = (group.y * groups.x + group.x) * {WORKGROUP}u + local;
+    lane = (group.y * groups.x + group.x) * {WORKGROUP}u + local;
     if (lane >= parameters.lanes) {{
         return;
     }}
@@ -171,7 +170,7 @@ fn main(
     if (before > UNDERWAY) {{
         return;
     }}
-    let stride = parameters.stride;
+    stride = parameters.stride;
 "
     )
 }
@@ -198,9 +197,31 @@ struct Parameters {
 ";
 
 const END_LANE: &str = "\
+var<private> lane: u32;
+var<private> stride: u32;
+// Whether a check has failed; where it did nobody knows.
+var<private> failed: bool;
+
+// A word of the lane's memory, of what it is given, and of what it has come to.
+fn held(word: u32) -> u64 {
+    return kept[word * stride + lane];
+}
+
+fn hold(word: u32, bits: u64) {
+    kept[word * stride + lane] = bits;
+}
+
+fn told(word: u32) -> u64 {
+    return given[word * stride + lane];
+}
+
+fn tell(word: u32, bits: u64) {
+    found[word * stride + lane] = bits;
+}
+
 // Whoever has failed asks the processor, which finds out first whether the steps last.
-fn end_lane(lane: u32, failed: bool, is_over: bool, otherwise: u32) {
-    let state = select(select(otherwise, OVER, is_over), FAILED, failed);
+fn end_lane(has_failed: bool, is_over: bool, otherwise: u32) {
+    let state = select(select(otherwise, OVER, is_over), FAILED, has_failed);
     atomicStore(&status[lane], state);
     if (state == UNDERWAY) {
         atomicAdd(&status[parameters.stride], 1u);

@@ -61,7 +61,7 @@ impl Writer<'_> {
             }
             OpKind::Load(space) => {
                 let text = match self.accessed(value, space, op) {
-                    Some(word) => self.of_word(Some(space.class()), &word),
+                    Some(word) => self.of_word(Some(space.class()), &format!("held({word})")),
                     None => self.nowhere(space.class()),
                 };
                 self.make(value, &text);
@@ -69,7 +69,7 @@ impl Writer<'_> {
             OpKind::Store(space) => {
                 if let (Some(word), Some(stored)) = (self.accessed(value, space, op), operands.get(1)) {
                     let bits = self.to_word(Some(space.class()), stored);
-                    self.line(format!("{word} = {bits};"));
+                    self.line(format!("hold({word}, {bits});"));
                 } else {
                     self.nowhere(space.class());
                 }

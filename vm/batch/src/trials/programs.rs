@@ -71,8 +71,13 @@ pub fn shipped() -> Vec<(String, Arc<Program>)> {
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let texts = paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "rasm"));
+    // Someone who looks into one names it.
+    let only = std::env::var("REVIVER_SHADER").ok();
     let runs = texts.filter_map(|path| {
         let name = path.file_stem().unwrap().display().to_string();
+        if only.as_ref().is_some_and(|only| *only != name) {
+            return None;
+        }
         let module =
             assemble(&path.display().to_string(), std::fs::read(path).unwrap(), &Disk).module.unwrap();
         Some((name, Arc::new(Program::new(module, 0).ok()?)))
@@ -129,4 +134,12 @@ fn random_programs_have_shaders_that_compile() {
     }
     println!("{made} shaders");
     assert!(made > 300);
+}
+
+#[test]
+#[ignore = "shows a shader to people"]
+fn shader_of_a_program() {
+    let wanted = std::env::var("REVIVER_SHADER").unwrap();
+    let (_, program) = shipped().into_iter().find(|(name, _)| *name == wanted).unwrap();
+    println!("{}", whole(&program, Travel::Forward, CheckLevel::Checked).unwrap().wgsl);
 }
