@@ -3,7 +3,7 @@
 use reviver_compile::op::{Space, SsaValue};
 use reviver_flow::layout::{Layout, MODE};
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Global, Values};
+use reviver_isa::module::{Global, Shape, Values};
 use reviver_isa::number::literal_bits;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, Travel};
@@ -116,6 +116,7 @@ impl Ends<'_> {
         asked: &[Cell],
         travel: Travel,
     ) -> Result<Vec<(u32, Arrival)>, NoShader> {
+        self.no_stack_is_left(travel)?;
         let wanted = self.vacant(travel);
         let blocks: Vec<u32> = journey.arrivals.keys().copied().collect();
         let mut arrivals = Vec::with_capacity(blocks.len());
@@ -172,6 +173,19 @@ impl Ends<'_> {
     fn arrival(&self, journey: &mut Journey, block: u32, asked: &[Cell]) -> Arrival {
         let found = asked.iter().map(|&cell| journey.at_arrival(block, cell, self.start, self.memory));
         Arrival { found: found.collect(), ..Arrival::default() }
+    }
+
+    /// Lanes take nothing from stacks, so what is in one where they begin is there where they arrive.
+    fn no_stack_is_left(&self, travel: Travel) -> Result<(), NoShader> {
+        let is_stack = |name: &str| {
+            let globals = &self.program.module().globals;
+            globals.iter().any(|global| global.name == name && global.shape == Shape::Stack)
+        };
+        let left = self.program.garbage(self.start.state, travel).into_iter();
+        match left.map(|garbage| garbage.name).find(|name| is_stack(name)) {
+            Some(name) => Err(NoShader::Leftover { name }),
+            None => Ok(()),
+        }
     }
 
     /// What must hold what it holds at first, or 0, where a run arrives.

@@ -218,8 +218,21 @@ impl Writer<'_> {
             .iter()
             .map(|(shift, factor)| format!("    mark = (mark ^ (mark >> {shift}u)) * {factor}lu;\n"))
             .collect();
-        let mut text =
-            format!("fn distance(a: {real}, b: {real}) -> {real} {{\n    return abs(a - b){above};\n}}\n\n");
+        let tolerance = self.near(self.numbers.tolerance, true);
+        let [found, wanted] = ["found_word", "wanted_word"].map(|word| self.of_word(Some(Class::Real), word));
+        let mut text = format!(
+            "\
+fn distance(a: {real}, b: {real}) -> {real} {{
+    return abs(a - b){above};
+}}
+
+// Whether a word of the lane's memory isn't another one within the tolerance.
+fn is_far(found_word: u64, wanted_word: u64) -> bool {{
+    return !(distance({found}, {wanted}) <= {tolerance});
+}}
+
+"
+        );
         if self.text.is_watched() {
             let [held, wanted_real, adjoint] = ["held(word)", "wanted_word", "held(adjoint_word)"]
                 .map(|word| self.of_word(Some(Class::Real), word));

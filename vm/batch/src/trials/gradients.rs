@@ -52,7 +52,7 @@ fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -> [u
     let Some(pipeline) = Pipeline::new(&shader) else { return [0, 0] };
     let ran = pipeline.run(&lanes, PLENTY);
     let found = arrived(what, &ran, &expected, CheckLevel::Checked);
-    let is_short = |outcome: &Outcome| matches!(outcome, Outcome::Arrived { steps, .. } if *steps < 5_000);
+    let is_short = |outcome: &Outcome| matches!(outcome, Outcome::Arrived { steps, .. } if *steps < 300);
     if expected.iter().all(is_short) {
         for rounds in [1, 3] {
             let again = pipeline.run(&lanes, Budget { rounds, ..PLENTY });

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use reviver_compile::evaluate::Evaluator;
 use reviver_compile::op::Space;
+use reviver_compile::route::{Route, RouteEnd, RoutePlan, RouteRoom};
+use reviver_compile::start::RouteStart;
 use reviver_isa::number::literal_bits;
 use reviver_lab::generate::Profile;
 use reviver_lab::rng::Rng;
@@ -86,11 +89,31 @@ fn interpreted(
     if !program.garbage(state, travel).is_empty() {
         return Outcome::Fails;
     }
-    let word = |cell: &LaneCell| match cell.space {
+    Outcome::Arrived {
+        words: asked.iter().map(|cell| word(state, cell)).collect(),
+        steps: state.step.unsigned_abs(),
+    }
+}
+
+/// What a route comes to, whose code leaves out what only undoes.
+fn elided(
+    program: &Arc<Program>,
+    route: Option<&Route>,
+    state: State,
+    asked: &[LaneCell],
+) -> Option<Vec<u64>> {
+    let mut machine = Machine::resume(program.clone(), state.try_clone().ok()?, None);
+    let start = RouteStart::new(program, state)?;
+    let end = route?.run_from(&start, &mut machine, &mut RouteRoom::default(), MOST).ok()?;
+    assert_eq!(end, RouteEnd::Arrived);
+    Some(asked.iter().map(|cell| word(machine.state(), cell)).collect())
+}
+
+fn word(state: &State, cell: &LaneCell) -> u64 {
+    match cell.space {
         Space::Ints => state.ints[cell.address] as u64,
         _ => state.reals[cell.address],
-    };
-    Outcome::Arrived { words: asked.iter().map(word).collect(), steps: state.step.unsigned_abs() }
+    }
 }
 
 /// The lanes that have arrived, of which each must have come to what was expected; where not all is checked, only if that is anything.
@@ -129,8 +152,18 @@ fn compared(
     });
     let lanes = lanes(program, start.state(), &takes, count);
     let state = |words: &Vec<u64>| given(start.state(), &takes, words);
-    let expected: Vec<Outcome> =
+    let mut expected: Vec<Outcome> =
         lanes.iter().map(|words| interpreted(program, state(words), &asked, (travel, MOST))).collect();
+    if !level.is_checked() && !program.module().real.is_exact() {
+        // What isn't run back leaves other roundings behind: the same as on the processor.
+        let plan = RoutePlan::whole(program, travel, level);
+        let route = Route::new(program, &Evaluator, plan);
+        for (words, expected) in lanes.iter().zip(&mut expected) {
+            if let Outcome::Arrived { words: found, .. } = expected {
+                *found = elided(program, route.as_ref(), state(words), &asked).unwrap_or_default();
+            }
+        }
+    }
     let Some(pipeline) = Pipeline::new(&shader) else { return [0, 0] };
     let ran = pipeline.run(&lanes, Budget { most_steps: MOST, ..PLENTY });
     let found = arrived(what, &ran, &expected, level);
@@ -139,7 +172,7 @@ fn compared(
         Outcome::Arrived { steps, .. } => *steps,
         Outcome::Fails | Outcome::Over => MOST,
     };
-    if expected.iter().map(steps).max().unwrap_or(0) < 20_000 {
+    if expected.iter().map(steps).max().unwrap_or(0) < 300 {
         for rounds in [1, 3] {
             let again = pipeline.run(&lanes, Budget { rounds, most_steps: MOST });
             assert_eq!(
@@ -154,10 +187,15 @@ fn compared(
     [found, due]
 }
 
-/// The random program of a seed, if lanes can go its way.
+/// The random program of a seed, if lanes can go its way. Its cells may begin and end with anything: random programs use little up.
 pub fn random(seed: u64) -> Option<Arc<Program>> {
     let profile = Profile { gradient: false, steps: 300, statements: 4, ..Profile::of_seed(seed) };
-    let program = program(&reviver_lab::generate::program(seed, &profile));
+    let text = reviver_lab::generate::program(seed, &profile);
+    let of_line = |line: &str| {
+        let role = [".in ", ".out ", ".var ", ".garbage "].into_iter().find(|role| line.starts_with(role));
+        role.map_or_else(|| line.to_owned(), |role| format!(".inout {}", &line[role.len()..]))
+    };
+    let program = program(&text.lines().map(of_line).collect::<Vec<_>>().join("\n"));
     whole(&program, Travel::Forward, CheckLevel::Checked).is_ok().then_some(program)
 }
 
@@ -189,11 +227,11 @@ fn lanes_of_shipped_programs_come_to_what_the_interpreter_does() {
 #[test]
 fn lanes_of_random_programs_come_to_what_the_interpreter_does() {
     let mut all = [0, 0];
-    for seed in 0..reviver_lab::campaign::programs(60) {
+    for seed in 0..reviver_lab::campaign::programs(200) {
         let Some(program) = random(seed) else { continue };
         let level = if seed % 4 == 3 { CheckLevel::Unchecked } else { CheckLevel::Checked };
         let travel = if seed % 3 == 2 { Travel::Backward } else { Travel::Forward };
-        let found = compared(&format!("seed {seed}"), &program, (travel, level), 5);
+        let found = compared(&format!("seed {seed}"), &program, (travel, level), 64);
         all = [0, 1].map(|n| all[n] + found[n]);
     }
     println!("{all:?}");
