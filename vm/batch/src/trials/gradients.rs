@@ -47,13 +47,9 @@ fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -> [u
     let start = start(program, Travel::Forward);
     let inputs = cells(program, |role| program.takes(role, Travel::Forward));
     let lanes = lanes(program, start.state(), &inputs, count);
-    let begun = std::time::Instant::now();
     let expected: Vec<Outcome> = lanes.iter().map(|words| expected(program, loss, &inputs, words)).collect();
-    let interpreted = begun.elapsed();
     let pipeline = Pipeline::new(shader);
-    let prepared = begun.elapsed();
     let ran = pipeline.run(&lanes, PLENTY);
-    println!("{what}: interpreted {interpreted:?}, prepared {prepared:?}, run {:?}", begun.elapsed());
     let found = arrived(what, &ran, &expected, CheckLevel::Checked);
     let is_short = |outcome: &Outcome| matches!(outcome, Outcome::Arrived { steps, .. } if *steps < 5_000);
     if expected.iter().all(is_short) {
