@@ -11,7 +11,7 @@ use reviver_vm::{Program, Travel};
 use crate::cells::{Cell, LaneMemory, MemoryRun, StartCells, StartWord};
 use crate::journey::{CellHome, Journey};
 use crate::no_shader::NoShader;
-use crate::words::{WordRun, word_runs};
+use crate::words::{WordRun, WordSource, word_runs};
 
 /// What is asked in a block where lanes arrive.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Arrival {
     /// What a lane has come to, word after word.
     pub found: Vec<CellHome>,
     pub compared: Vec<Compared>,
-    /// Reals where lanes begin, with their adjoints: their products say how large a loss is to first order.
+    /// Reals that are values where lanes begin, with their adjoints: their products say how large a loss is to first order.
     pub terms: Vec<(SsaValue, CellHome)>,
 }
 
@@ -55,6 +55,8 @@ pub(crate) struct Turning {
     /// The other reals, where lanes begin and where they turn, and those that are in memory there.
     pub reals: Vec<SsaValue>,
     pub words: Vec<MemoryRun>,
+    /// Those in memory that lanes are given.
+    pub first: Vec<WordRun>,
 }
 
 impl Turning {
@@ -157,8 +159,8 @@ impl Ends<'_> {
             Some(word) => CellHome::Memory(word),
             None => CellHome::Value(journey.at_turn(cell, self.start)),
         };
-        let given: Vec<Cell> =
-            self.start.given.keys().copied().filter(|(space, _)| *space == Space::Reals).collect();
+        let is_value = |cell: &Cell| cell.0 == Space::Reals && self.memory.word(*cell).is_none();
+        let given: Vec<Cell> = self.start.given.keys().copied().filter(is_value).collect();
         let mut reals: Vec<SsaValue> =
             given.into_iter().map(|cell| journey.at_start(cell, self.start)).collect();
         reals.extend(journey.turned_reals());
@@ -167,7 +169,17 @@ impl Ends<'_> {
         let sizes = others.map(|(_, &bits)| self.program.approximate(Value::Real(bits)).abs());
         let largest = sizes.fold(0.0, f64::max);
         let end = self.program.flow().layout().constants(Class::Real).end as u32;
-        Some(Turning { block, loss, largest, reals, words: self.memory.parts(Space::Reals, 0, end) })
+        let words = self.memory.parts(Space::Reals, 0, end);
+        let first = words.iter().flat_map(|run| self.given_words(run)).collect();
+        Some(Turning { block, loss, largest, reals, first, words })
+    }
+
+    /// What lanes are given of some cells in memory.
+    fn given_words(&self, run: &MemoryRun) -> Vec<WordRun> {
+        let words = (run.first..run.end).map(|address| self.start.word((run.space, address)));
+        let mut runs = word_runs(run.word, words, &mut Vec::new());
+        runs.retain(|run| matches!(run.source, WordSource::Given(_)));
+        runs
     }
 
     fn arrival(&self, journey: &mut Journey, block: u32, asked: &[Cell]) -> Arrival {
@@ -289,7 +301,8 @@ impl Ends<'_> {
 
     /// What lanes are given as reals, with the adjoints. Without others a loss counts as smaller than it is.
     fn terms(&self, journey: &mut Journey, block: u32) -> Vec<(SsaValue, CellHome)> {
-        let given = self.start.given.keys().copied().filter(|(space, _)| *space == Space::Reals);
+        let is_value = |cell: &Cell| cell.0 == Space::Reals && self.memory.word(*cell).is_none();
+        let given = self.start.given.keys().copied().filter(is_value);
         let terms = given.take(MOST_TERMS).map(|(space, address)| {
             let start = journey.at_start((space, address), self.start);
             (start, journey.at_arrival(block, (Space::Adjoints, address), self.start, self.memory))

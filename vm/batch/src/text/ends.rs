@@ -43,6 +43,12 @@ impl Writer<'_> {
             let value = self.value(value);
             self.line(format!("largest = larger(largest, {value});"));
         }
+        for run in &turning.first {
+            self.through(run, |writer, _, source, _| {
+                let given = writer.of_word(Some(Class::Real), source);
+                writer.line(format!("largest = larger(largest, {given});"));
+            });
+        }
         for run in &turning.words {
             let run = WordRun { word: run.word, count: run.cells(), source: WordSource::Same(0) };
             self.through(&run, |writer, place, _, _| {
@@ -126,6 +132,22 @@ impl Writer<'_> {
         for &(start, adjoint) in &arrival.terms {
             let (start, adjoint) = (self.value(start), self.at_home(Class::Real, adjoint));
             self.line(format!("size = size + abs({start} * {adjoint});"));
+        }
+        for compared in &arrival.compared {
+            let Compared::Words { expected, likeness: Likeness::Restored, adjoints: Some(first), .. } =
+                compared
+            else {
+                continue;
+            };
+            if matches!(expected.source, WordSource::Given(_)) {
+                let base = self.memory_at() + first;
+                self.through(expected, |writer, _, source, offset| {
+                    let adjoint = format!("held({base}u + {offset})");
+                    let [start, adjoint] =
+                        [source, adjoint.as_str()].map(|word| writer.of_word(Some(Class::Real), word));
+                    writer.line(format!("size = size + abs({start} * {adjoint});"));
+                });
+            }
         }
         self.fail(&format!("!(error <= {of_loss} * size) | !(size - size == zero)"), None);
         self.close();
@@ -219,16 +241,16 @@ impl Writer<'_> {
             .map(|(shift, factor)| format!("    mark = (mark ^ (mark >> {shift}u)) * {factor}lu;\n"))
             .collect();
         let tolerance = self.near(self.numbers.tolerance, true);
-        let [found, wanted] = ["found_word", "wanted_word"].map(|word| self.of_word(Some(Class::Real), word));
+        let [of_found, of_wanted] = ["found", "wanted"].map(|word| self.of_word(Some(Class::Real), word));
         let mut text = format!(
             "\
 fn distance(a: {real}, b: {real}) -> {real} {{
     return abs(a - b){above};
 }}
 
-// Whether a word of the lane's memory isn't another one within the tolerance.
-fn is_far(found_word: u64, wanted_word: u64) -> bool {{
-    return !(distance({found}, {wanted}) <= {tolerance});
+// Whether two words are those of reals that aren't the same but for the tolerance.
+fn is_far(found: u64, wanted: u64) -> bool {{
+    return !(distance({of_found}, {of_wanted}) <= {tolerance});
 }}
 
 "

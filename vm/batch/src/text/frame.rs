@@ -82,8 +82,10 @@ impl Writer<'_> {
         let found = self.text.found / 16;
         let arrivals = self.text.arrivals.values().map(|arrival| sum(&mut arrival.runs())).max();
         let arrivals = arrivals.unwrap_or(0).saturating_add(found);
+        // What is compared may be weighed, too.
+        let arrivals = arrivals.saturating_mul(2);
         let turned = self.text.turning.iter().flat_map(|turning| &turning.words);
-        let turned = turned.map(|run| run.cells() / 16).sum::<u32>();
+        let turned = turned.map(|run| run.cells() / 8).sum::<u32>();
         first.saturating_add(arrivals).saturating_add(turned).saturating_add(1)
     }
 
