@@ -73,8 +73,8 @@ fn gradients_of_shipped_programs_are_those_of_the_processor() {
             all = [0, 1].map(|n| all[n] + found[n]);
         }
     }
-    println!("{all:?}");
-    assert!(all[0] > 20);
+    println!("{} of {} lanes", all[0], all[1]);
+    assert!(all[0] > 20, "{all:?}");
 }
 
 #[test]
@@ -87,7 +87,8 @@ fn gradients_of_random_programs_are_those_of_the_processor() {
             all = [0, 1].map(|n| all[n] + found[n]);
         }
     }
-    println!("{all:?}");
+    println!("{} of {} lanes", all[0], all[1]);
+    assert!(all[1] > 0);
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn random_programs_have_shaders_that_compile() {
         }
     }
     println!("{made} shaders");
-    assert!(made > 300);
+    assert!(made > 50, "{made} were made");
 }
 
 #[test]

@@ -55,7 +55,9 @@ fn range_within<K: KnownRanges + ?Sized>(known: &K, value: SsaValue, depth: u32)
     let told = known.told(value).unwrap_or(IntRange::ALL);
     let made = match known.form().definition(value) {
         Some(Definition::Op(SsaOp { kind: OpKind::Int(value), .. })) => IntRange::only(*value),
-        Some(Definition::Op(op)) if (op.guard.is_none() || known.guards_hold()) && depth > 0 => made_of(known, op, depth - 1),
+        Some(Definition::Op(op)) if (op.guard.is_none() || known.guards_hold()) && depth > 0 => {
+            made_of(known, op, depth - 1)
+        }
         Some(Definition::Op(_)) | None => IntRange::ALL,
         // What is passed along is a word, as cells are.
         Some(Definition::Parameter(_)) => IntRange::ALL,
