@@ -289,7 +289,7 @@ fn reverse_postorder(graph: &Graph) -> Vec<u32> {
     let mut is_seen = vec![false; graph.successors.len()];
     let mut order = Vec::new();
     let mut path: Vec<(u32, &[u32])> = Vec::new();
-    if is_seen.first().is_some() {
+    if !is_seen.is_empty() {
         set(&mut is_seen, 0, true);
         path.push((0, list(&graph.successors, 0)));
     }

@@ -78,7 +78,7 @@ fn uncontracted(words: Vec<u32>) -> Vec<u32> {
         let (code, length) = (words[at] & 0xffff, (words[at] >> 16) as usize);
         match code {
             71 => _ = first.get_or_insert(at),
-            12 | 127 | 129 | 131 | 133 | 136 => results.push(words[at + if code == 12 { 2 } else { 2 }]),
+            12 | 127 | 129 | 131 | 133 | 136 => results.push(words[at + 2]),
             _ => {}
         }
         at += length;

@@ -242,3 +242,15 @@ fn lanes_go_their_own_ways() {
     let found = compared("ways", &program, (Travel::Forward, CheckLevel::Checked), 100);
     assert_eq!(found[0], found[1]);
 }
+
+#[test]
+fn a_line_of_many_updates_compiles_soon() {
+    let updates = ["add y, x * x\n", "add z, y * 0.5\n", "sub y, z\n"].concat().repeat(1000);
+    let program = program(&format!(".inout x: real default 0.001\n.out y: real, z: real\n{updates}"));
+    let shader = whole(&program, Travel::Forward, CheckLevel::Checked).unwrap();
+    let begun = std::time::Instant::now();
+    let found = compared("updates", &program, (Travel::Forward, CheckLevel::Checked), 9);
+    println!("{} lines, {:?}", shader.wgsl.lines().count(), begun.elapsed());
+    assert_eq!(found, [9, 9]);
+    assert!(begun.elapsed().as_secs() < 60);
+}

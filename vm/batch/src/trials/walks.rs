@@ -118,7 +118,7 @@ impl Walk<'_> {
             Statement::Round { label, .. } => {
                 assert_eq!(self.lead, 0);
                 self.kept += 1;
-                if mixed(self.seed ^ u64::from(self.kept)) % 3 == 0 {
+                if mixed(self.seed ^ u64::from(self.kept)).is_multiple_of(3) {
                     self.lead = *label;
                     return Way::Kept;
                 }
