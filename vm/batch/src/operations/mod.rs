@@ -106,6 +106,9 @@ impl Operations {
             OpKind::IntChoose | OpKind::Choose => (format!("select({c}, {b}, {a} != 0li)"), None),
             OpKind::Add => (format!("{a} + {b}"), None),
             OpKind::Sub => (format!("{a} - {b}"), None),
+            OpKind::Mul | OpKind::Div if self.type_of(Class::Real) == "i64" => {
+                ("0li".to_owned(), Some("true".to_owned()))
+            }
             OpKind::Mul => (format!("{a} * {b}"), None),
             OpKind::Div => (format!("{a} / {b}"), None),
             OpKind::Neg => (format!("-{a}"), None),
