@@ -43,9 +43,10 @@
 
 mod api;
 
-pub use api::batch::choice::{Device, NoDevice};
+pub use api::batch::choice::Device;
 pub use api::batch::device::{LaneFailure, NotedLanes};
 pub use api::batch::lanes::{LaneInputs, LaneResults};
+pub use api::batch::no_device::NoDevice;
 pub use api::batch::prepared::SumOverLanes;
 pub use api::batch::{self, Batch, BatchOptions};
 pub use api::cells::{IntCells, RealCells};

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 #[cfg(feature = "arrow")]
 use super::batch::arrow::refused::ArrowRefused;
-use super::batch::choice::NoDevice;
+use super::batch::no_device::NoDevice;
 use super::engine::NoEngine;
 use super::places::place;
 

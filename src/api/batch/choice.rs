@@ -2,27 +2,15 @@
 
 use std::sync::Arc;
 
-use thiserror::Error;
-
 use super::cpu::Cpu;
 use super::device::LaneDevice;
 #[cfg(feature = "gpu")]
 use super::gpu;
+use super::no_device::NoDevice;
 
 /// A device of one's choice. A copy is another name for the same one.
 #[derive(Clone, Debug)]
 pub struct Device(pub(super) Arc<dyn LaneDevice>);
-
-/// Why there is no such device, or why it carries out no lanes.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum NoDevice {
-    #[error("this build of Reviver reaches no device but the processor: the feature `gpu` adds the others")]
-    Build,
-    #[cfg(feature = "gpu")]
-    #[error("{0}")]
-    Device(#[from] reviver_batch::BatchError),
-}
 
 impl Device {
     /// All cores of this machine.

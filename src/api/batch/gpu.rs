@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 
 use reviver_batch::{Adapters, DeviceInfo, DeviceLanes, LaneStatus};
 
-use super::choice::NoDevice;
 use super::cpu::{Cpu, CpuLanes};
 use super::device::{BlockOutcome, LaneBlock, LaneDevice, LanesDone, PreparedLanes};
 use super::gpu_passes::{DevicePass, passes};
+use super::no_device::NoDevice;
 use super::plan::LanePlan;
 use super::remembered;
 use crate::api::error::Error;
@@ -17,7 +17,7 @@ use crate::api::error::Error;
 /// A graphics processor.
 #[derive(Debug)]
 pub(super) struct Gpu {
-    device: reviver_batch::Device,
+    device: reviver_batch::BatchDevice,
     name: String,
 }
 

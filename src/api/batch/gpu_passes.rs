@@ -1,15 +1,13 @@
 //! What a plan asks of a device: a shader for each way that lanes go, and where the numbers of each come from and go to. Knows no device's
 //! inside.
 
-use reviver_batch::{
-    Device, DeviceLanes, LaneCell as ShaderCell, LaneStatus, LaneWay, LanesRequest, LanesRun,
-};
+use reviver_batch::{BatchDevice, DeviceLanes, LaneStatus, LaneWay, LanesRequest, LanesRun, ShaderCell};
 use reviver_compile::op::Space;
 use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
 
-use super::choice::NoDevice;
 use super::lane;
+use super::no_device::NoDevice;
 use super::plan::{LaneCell, LanePlan, LaneTask, ResultSource};
 use crate::api::error::Error;
 
@@ -23,7 +21,7 @@ pub(super) enum DevicePass {
 }
 
 /// All ways of a plan, in their order.
-pub(super) fn passes(device: &Device, plan: &LanePlan) -> Result<Vec<DevicePass>, Error> {
+pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<DevicePass>, Error> {
     let results = || plan.results.iter().enumerate();
     let cells: Vec<(usize, ShaderCell)> = results()
         .filter_map(|(n, column)| match column.source {
@@ -48,7 +46,7 @@ pub(super) fn passes(device: &Device, plan: &LanePlan) -> Result<Vec<DevicePass>
 }
 
 /// The way back to where lanes have begun.
-fn again(device: &Device, plan: &LanePlan, given: Vec<ShaderCell>) -> Result<DevicePass, Error> {
+fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Result<DevicePass, Error> {
     let travel = plan.task.travel().reversed();
     let begun = plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell)).map(of_cell).collect();
     let mut call = plan.executable.workspace()?;
@@ -64,7 +62,7 @@ fn again(device: &Device, plan: &LanePlan, given: Vec<ShaderCell>) -> Result<Dev
 }
 
 /// There and back for a loss: its derivatives, and then its value.
-fn slopes(device: &Device, plan: &LanePlan, loss: usize, cell: usize) -> Result<DevicePass, Error> {
+fn slopes(device: &BatchDevice, plan: &LanePlan, loss: usize, cell: usize) -> Result<DevicePass, Error> {
     let results = || plan.results.iter().enumerate();
     let asked: Vec<(usize, ShaderCell)> = results()
         .filter_map(|(n, column)| match column.source {
@@ -87,7 +85,7 @@ fn slopes(device: &Device, plan: &LanePlan, loss: usize, cell: usize) -> Result<
 }
 
 fn to(
-    device: &Device,
+    device: &BatchDevice,
     plan: &LanePlan,
     way: LaneWay,
     asked: Vec<(usize, ShaderCell)>,

@@ -17,6 +17,7 @@ pub mod grouping;
 mod lane;
 pub mod lanes;
 pub mod listing;
+pub mod no_device;
 pub mod plan;
 pub mod prepared;
 #[cfg(feature = "gpu")]

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
-use reviver_batch::{Adapters, BatchError, Device, DeviceInfo, Probe};
+use reviver_batch::{Adapters, BatchDevice, BatchError, DeviceInfo, Probe};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Opens a device, and asks it only if nobody has before.
-pub(super) fn opened(adapters: &Adapters, info: &DeviceInfo) -> Result<Device, BatchError> {
+pub(super) fn opened(adapters: &Adapters, info: &DeviceInfo) -> Result<BatchDevice, BatchError> {
     let file = file(info);
     let text = file.as_deref().and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
     let device = adapters.open_with(info, Probe::from_text(&text))?;

@@ -11,7 +11,7 @@ use reviver_compile::written::TextPlan;
 use reviver_vm::State;
 
 /// A cell, by its space and address.
-pub(crate) type Cell = (Space, u32);
+pub(crate) type SpacedCell = (Space, u32);
 
 /// What is in a cell where lanes begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +27,11 @@ pub(crate) enum StartWord {
 pub(crate) struct StartCells<'s> {
     pub state: &'s State,
     /// By cell the number of the word.
-    pub given: BTreeMap<Cell, u32>,
+    pub given: BTreeMap<SpacedCell, u32>,
 }
 
 impl StartCells<'_> {
-    pub fn word(&self, (space, address): Cell) -> StartWord {
+    pub fn word(&self, (space, address): SpacedCell) -> StartWord {
         if let Some(&word) = self.given.get(&(space, address)) {
             return StartWord::Given(word);
         }
@@ -95,7 +95,7 @@ impl LaneMemory {
     }
 
     /// The word of a cell, if it is in memory.
-    pub fn word(&self, (space, address): Cell) -> Option<u32> {
+    pub fn word(&self, (space, address): SpacedCell) -> Option<u32> {
         let run =
             self.runs.iter().find(|run| run.space == space && (run.first..run.end).contains(&address))?;
         Some(run.word + (address - run.first))

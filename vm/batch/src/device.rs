@@ -8,21 +8,21 @@ use std::time::{Duration, Instant};
 
 use wgpu::{ErrorFilter, PollError, PollType};
 
-use crate::adapters::DeviceInfo;
 use crate::error::BatchError;
+use crate::info::DeviceInfo;
 use crate::probe::Probe;
 use crate::ready::ready;
 
 /// A device that carries out lanes. Copies mean the same one; it is given back with the last of them.
 #[derive(Clone, Debug)]
-pub struct Device {
+pub struct BatchDevice {
     opened: Arc<Opened>,
     probe: Arc<Probe>,
 }
 
 /// Numbers that a program is about, whose bits must be the processor's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Numbers {
+pub enum DeviceNumbers {
     /// Integers, and fixed point made of them.
     Integers,
     /// Floats of 64 bits.
@@ -51,7 +51,7 @@ const A_WHILE: Duration = Duration::from_millis(200);
 /// How long a device may take for what is meant to take a tenth of a second. Drivers reset devices that hang sooner than that.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-impl Device {
+impl BatchDevice {
     /// See [`crate::Adapters::open_with`].
     pub(crate) fn open(
         adapter: &wgpu::Adapter,
@@ -66,7 +66,7 @@ impl Device {
             None => Probe::ask(&Self { opened: opened.clone(), probe: Arc::new(Probe::unasked(info)) })?,
         };
         let device = Self { opened, probe: Arc::new(probe) };
-        device.is_exact_for(Numbers::Integers)?;
+        device.is_exact_for(DeviceNumbers::Integers)?;
         Ok(device)
     }
 
@@ -101,16 +101,16 @@ impl Device {
     /// # Errors
     ///
     /// [`BatchError::Lacks`] where it doesn't have such numbers, [`BatchError::Inexact`] where it gets them wrong.
-    pub fn is_exact_for(&self, numbers: Numbers) -> Result<(), BatchError> {
+    pub fn is_exact_for(&self, numbers: DeviceNumbers) -> Result<(), BatchError> {
         let (is_exact, of) = match numbers {
-            Numbers::Integers => (self.probe.i64_is_exact, "i64"),
-            Numbers::F64 if !self.info().has_f64 => {
+            DeviceNumbers::Integers => (self.probe.i64_is_exact, "i64"),
+            DeviceNumbers::F64 if !self.info().has_f64 => {
                 return Err(self
                     .info()
                     .lacks("SHADER_F64", "use fixed point, f32, another device, or the processor"));
             }
-            Numbers::F64 => (self.probe.f64_is_exact, "f64"),
-            Numbers::F32 => (self.probe.f32_is_exact, "f32"),
+            DeviceNumbers::F64 => (self.probe.f64_is_exact, "f64"),
+            DeviceNumbers::F32 => (self.probe.f32_is_exact, "f32"),
         };
         if is_exact {
             return Ok(());

@@ -7,7 +7,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 use reviver_vm::Program;
 
-use crate::device::{Device, Numbers};
+use crate::device::{BatchDevice, DeviceNumbers};
 use crate::dispatch::{DeviceShader, LanesRun};
 use crate::error::BatchError;
 use crate::lanes::{LanesRequest, lane_shader};
@@ -25,7 +25,7 @@ impl DeviceLanes {
     /// [`BatchError::NoShader`] for a program that does what devices can't, [`BatchError::Inexact`] and [`BatchError::Lacks`] where the device
     /// can't be trusted with its numbers or hasn't got them, and what the device reports.
     pub fn new(
-        device: &Device,
+        device: &BatchDevice,
         program: &Program,
         start: &RouteStart,
         request: &LanesRequest,
@@ -61,11 +61,11 @@ impl DeviceLanes {
 }
 
 /// The numbers whose bits a program needs: no real's, if it has none.
-fn numbers(program: &Program) -> Numbers {
+fn numbers(program: &Program) -> DeviceNumbers {
     let has_reals = program.flow().layout().constants(Class::Real).end > 0;
     match program.module().real {
-        RealSystem::F64 if has_reals => Numbers::F64,
-        RealSystem::F32 if has_reals => Numbers::F32,
-        RealSystem::F64 | RealSystem::F32 | RealSystem::Fixed(_) => Numbers::Integers,
+        RealSystem::F64 if has_reals => DeviceNumbers::F64,
+        RealSystem::F32 if has_reals => DeviceNumbers::F32,
+        RealSystem::F64 | RealSystem::F32 | RealSystem::Fixed(_) => DeviceNumbers::Integers,
     }
 }

@@ -8,14 +8,14 @@ use reviver_isa::number::literal_bits;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, Travel};
 
-use crate::cells::{Cell, LaneMemory, MemoryRun, StartCells, StartWord};
-use crate::journey::{CellHome, Journey};
+use crate::cells::{LaneMemory, MemoryRun, SpacedCell, StartCells, StartWord};
+use crate::journey::{CellHome, LaneJourney};
 use crate::no_shader::NoShader;
 use crate::words::{WordRun, WordSource, word_runs};
 
 /// What is asked in a block where lanes arrive.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Arrival {
+pub(crate) struct LaneArrival {
     /// What a lane has come to, word after word.
     pub found: Vec<CellHome>,
     pub compared: Vec<Compared>,
@@ -47,7 +47,7 @@ pub(crate) enum Compared {
 
 /// Where a gradient turns.
 #[derive(Clone, Debug)]
-pub(crate) struct Turning {
+pub(crate) struct LaneTurning {
     pub block: u32,
     pub loss: CellHome,
     /// No number in any lane that isn't named here is larger where lanes begin.
@@ -59,14 +59,14 @@ pub(crate) struct Turning {
     pub first: Vec<WordRun>,
 }
 
-impl Turning {
+impl LaneTurning {
     /// The values that are asked for.
     pub fn values(&self) -> Vec<SsaValue> {
         self.reals.iter().copied().chain(value(self.loss)).collect()
     }
 }
 
-impl Arrival {
+impl LaneArrival {
     /// The values that are asked for.
     pub fn values(&self) -> Vec<SsaValue> {
         let mut values: Vec<SsaValue> = self.found.iter().filter_map(|&home| value(home)).collect();
@@ -82,7 +82,7 @@ impl Arrival {
     }
 }
 
-impl Arrival {
+impl LaneArrival {
     /// The words of the lane's memory that are compared.
     pub fn runs(&self) -> impl Iterator<Item = &WordRun> {
         self.compared.iter().filter_map(|compared| match compared {
@@ -114,10 +114,10 @@ impl Ends<'_> {
     /// Something never is.
     pub fn of_run(
         &mut self,
-        journey: &mut Journey,
-        asked: &[Cell],
+        journey: &mut LaneJourney,
+        asked: &[SpacedCell],
         travel: Travel,
-    ) -> Result<Vec<(u32, Arrival)>, NoShader> {
+    ) -> Result<Vec<(u32, LaneArrival)>, NoShader> {
         self.no_stack_is_left(travel)?;
         let wanted = self.vacant(travel);
         let blocks: Vec<u32> = journey.arrivals.keys().copied().collect();
@@ -135,10 +135,10 @@ impl Ends<'_> {
     /// What is asked where a gradient has come back: these words, and that the cells are those of the start.
     pub fn of_gradient(
         &mut self,
-        journey: &mut Journey,
-        asked: &[Cell],
+        journey: &mut LaneJourney,
+        asked: &[SpacedCell],
         is_judged: bool,
-    ) -> Vec<(u32, Arrival)> {
+    ) -> Vec<(u32, LaneArrival)> {
         let blocks: Vec<u32> = journey.arrivals.keys().copied().collect();
         let judged = |block| {
             let mut arrival = self.arrival(journey, block, asked);
@@ -152,15 +152,15 @@ impl Ends<'_> {
     }
 
     /// What is asked where a gradient of a loss turns; none of a way that doesn't.
-    pub fn turning(&self, journey: &mut Journey, loss: u32) -> Option<Turning> {
+    pub fn turning(&self, journey: &mut LaneJourney, loss: u32) -> Option<LaneTurning> {
         let block = journey.turn?;
         let cell = (Space::Reals, loss);
         let loss = match self.memory.word(cell) {
             Some(word) => CellHome::Memory(word),
             None => CellHome::Value(journey.at_turn(cell, self.start)),
         };
-        let is_value = |cell: &Cell| cell.0 == Space::Reals && self.memory.word(*cell).is_none();
-        let given: Vec<Cell> = self.start.given.keys().copied().filter(is_value).collect();
+        let is_value = |cell: &SpacedCell| cell.0 == Space::Reals && self.memory.word(*cell).is_none();
+        let given: Vec<SpacedCell> = self.start.given.keys().copied().filter(is_value).collect();
         let mut reals: Vec<SsaValue> =
             given.into_iter().map(|cell| journey.at_start(cell, self.start)).collect();
         reals.extend(journey.turned_reals());
@@ -171,7 +171,7 @@ impl Ends<'_> {
         let end = self.program.flow().layout().constants(Class::Real).end as u32;
         let words = self.memory.parts(Space::Reals, 0, end);
         let first = words.iter().flat_map(|run| self.given_words(run)).collect();
-        Some(Turning { block, loss, largest, reals, first, words })
+        Some(LaneTurning { block, loss, largest, reals, first, words })
     }
 
     /// What lanes are given of some cells in memory.
@@ -182,9 +182,9 @@ impl Ends<'_> {
         runs
     }
 
-    fn arrival(&self, journey: &mut Journey, block: u32, asked: &[Cell]) -> Arrival {
+    fn arrival(&self, journey: &mut LaneJourney, block: u32, asked: &[SpacedCell]) -> LaneArrival {
         let found = asked.iter().map(|&cell| journey.at_arrival(block, cell, self.start, self.memory));
-        Arrival { found: found.collect(), ..Arrival::default() }
+        LaneArrival { found: found.collect(), ..LaneArrival::default() }
     }
 
     /// Lanes take nothing from stacks, so what is in one where they begin is there where they arrive.
@@ -201,7 +201,7 @@ impl Ends<'_> {
     }
 
     /// What must hold what it holds at first, or 0, where a run arrives.
-    fn vacant(&self, travel: Travel) -> Vec<Declared> {
+    fn vacant(&self, travel: Travel) -> Vec<CellsAtFirst> {
         let (module, layout) = (self.program.module(), self.program.flow().layout());
         let is_free = |global: &Global| match travel {
             Travel::Forward => global.role.is_result(),
@@ -214,12 +214,12 @@ impl Ends<'_> {
                 Values::Ints(ints) => ints.get(n).map_or(0, |&value| value as u64),
                 Values::Reals(reals) => reals.get(n).map_or(0, |&value| literal_bits(module.real, value)),
             });
-            Declared { name: global.name.clone(), class: global.class, first, initial: initial.collect() }
+            CellsAtFirst { name: global.name.clone(), class: global.class, first, initial: initial.collect() }
         });
         globals.chain(self.main_frame(layout)).collect()
     }
 
-    fn main_frame(&self, layout: &Layout) -> Vec<Declared> {
+    fn main_frame(&self, layout: &Layout) -> Vec<CellsAtFirst> {
         let main = self.program.module().procedures.iter().take(1).flat_map(|main| &main.frame);
         let offsets = layout.frames.iter().take(1).flatten();
         let declared = main.zip(offsets).map(|(variable, offset)| {
@@ -228,7 +228,12 @@ impl Ends<'_> {
                 Class::Real => layout.main_reals,
             };
             let initial = vec![0; usize::try_from(variable.shape.cells()).unwrap_or(0)];
-            Declared { name: variable.name.clone(), class: variable.class, first: start + offset, initial }
+            CellsAtFirst {
+                name: variable.name.clone(),
+                class: variable.class,
+                first: start + offset,
+                initial,
+            }
         });
         declared.collect()
     }
@@ -236,10 +241,10 @@ impl Ends<'_> {
     /// Compares the cells of a declaration with what they hold at first.
     fn used_up(
         &mut self,
-        journey: &mut Journey,
+        journey: &mut LaneJourney,
         block: u32,
-        declared: &Declared,
-        arrival: &mut Arrival,
+        declared: &CellsAtFirst,
+        arrival: &mut LaneArrival,
     ) -> Result<(), NoShader> {
         let (class, space) = (declared.class, space(declared.class));
         let likeness = self.likeness(class, Likeness::Close);
@@ -271,7 +276,7 @@ impl Ends<'_> {
     }
 
     /// Compares all cells with what they hold where lanes begin.
-    fn restored(&mut self, journey: &mut Journey, block: u32, arrival: &mut Arrival) {
+    fn restored(&mut self, journey: &mut LaneJourney, block: u32, arrival: &mut LaneArrival) {
         let layout = self.program.flow().layout();
         let ends = [Class::Int, Class::Real].map(|class| layout.constants(class).end as u32);
         for cell @ (space, address) in journey.left() {
@@ -300,8 +305,8 @@ impl Ends<'_> {
     }
 
     /// What lanes are given as reals, with the adjoints. Without others a loss counts as smaller than it is.
-    fn terms(&self, journey: &mut Journey, block: u32) -> Vec<(SsaValue, CellHome)> {
-        let is_value = |cell: &Cell| cell.0 == Space::Reals && self.memory.word(*cell).is_none();
+    fn terms(&self, journey: &mut LaneJourney, block: u32) -> Vec<(SsaValue, CellHome)> {
+        let is_value = |cell: &SpacedCell| cell.0 == Space::Reals && self.memory.word(*cell).is_none();
         let given = self.start.given.keys().copied().filter(is_value);
         let terms = given.take(MOST_TERMS).map(|(space, address)| {
             let start = journey.at_start((space, address), self.start);
@@ -310,7 +315,7 @@ impl Ends<'_> {
         terms.collect()
     }
 
-    fn restored_words(&mut self, run: MemoryRun, likeness: Likeness, arrival: &mut Arrival) {
+    fn restored_words(&mut self, run: MemoryRun, likeness: Likeness, arrival: &mut LaneArrival) {
         let class = run.space.class();
         let words = (run.first..run.end).map(|address| self.start.word((run.space, address)));
         for expected in word_runs(run.word, words, self.constants) {
@@ -338,7 +343,7 @@ fn space(class: Class) -> Space {
 }
 
 /// A declaration with what its cells hold at first.
-struct Declared {
+struct CellsAtFirst {
     name: String,
     class: Class,
     first: u32,

@@ -8,7 +8,7 @@ use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_compile::written::TextPlan;
 use reviver_isa::instruction::Class;
 
-use crate::cells::{Cell, LaneMemory, StartCells, StartWord, literal};
+use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord, literal};
 
 /// Where a cell is that somebody asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,23 +20,23 @@ pub(crate) enum CellHome {
 
 /// The way of a lane.
 #[derive(Debug)]
-pub(crate) struct Journey {
+pub(crate) struct LaneJourney {
     pub form: SsaForm,
     /// Blocks from this one on are of the way back of a gradient.
     pub back: Option<u32>,
     /// The block where a gradient turns.
     pub turn: Option<u32>,
     /// Where lanes arrive, each with what it leaves in cells.
-    pub arrivals: BTreeMap<u32, BTreeMap<Cell, SsaValue>>,
+    pub arrivals: BTreeMap<u32, BTreeMap<SpacedCell, SsaValue>>,
     /// Values that stand for others.
     pub stands_for: Vec<(SsaValue, SsaValue)>,
     /// Values that lanes are given, by the number of the word.
     pub given: BTreeMap<SsaValue, u32>,
     /// Cells that the way there of a gradient leaves in values.
-    turned: HashMap<Cell, SsaValue>,
+    turned: HashMap<SpacedCell, SsaValue>,
     /// The cell of the loss.
     loss: Option<u32>,
-    starts: HashMap<Cell, SsaValue>,
+    starts: HashMap<SpacedCell, SsaValue>,
 }
 
 /// What only statistics are made of.
@@ -44,15 +44,15 @@ fn is_count(kind: OpKind) -> bool {
     matches!(kind, OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped)
 }
 
-impl Journey {
+impl LaneJourney {
     /// Of a form, and of another one that leads back with the adjoint of a loss, a real by its address.
     pub fn of(
         there: SsaForm,
         back: Option<(SsaForm, u32)>,
         start: &StartCells,
         memory: &LaneMemory,
-    ) -> Journey {
-        let mut journey = Journey {
+    ) -> LaneJourney {
+        let mut journey = LaneJourney {
             form: there,
             back: None,
             turn: None,
@@ -75,7 +75,7 @@ impl Journey {
     }
 
     /// What a cell holds where lanes begin.
-    pub fn at_start(&mut self, cell: Cell, start: &StartCells) -> SsaValue {
+    pub fn at_start(&mut self, cell: SpacedCell, start: &StartCells) -> SsaValue {
         if let Some(&known) = self.starts.get(&cell) {
             return known;
         }
@@ -93,7 +93,7 @@ impl Journey {
     }
 
     /// What a cell that isn't in memory holds where a gradient has turned; on a way of one form, where lanes begin.
-    pub fn at_turn(&mut self, cell: Cell, start: &StartCells) -> SsaValue {
+    pub fn at_turn(&mut self, cell: SpacedCell, start: &StartCells) -> SsaValue {
         if let Some(&known) = self.turned.get(&cell) {
             return known;
         }
@@ -112,7 +112,7 @@ impl Journey {
     pub fn at_arrival(
         &mut self,
         block: u32,
-        cell: Cell,
+        cell: SpacedCell,
         start: &StartCells,
         memory: &LaneMemory,
     ) -> CellHome {
@@ -134,7 +134,7 @@ impl Journey {
 
     /// The values of reals that the way there of a gradient leaves.
     pub fn turned_reals(&self) -> impl Iterator<Item = SsaValue> {
-        let mut reals: Vec<(Cell, SsaValue)> =
+        let mut reals: Vec<(SpacedCell, SsaValue)> =
             self.turned.iter().map(|(&cell, &value)| (cell, value)).collect();
         reals.retain(|((space, _), _)| *space == Space::Reals);
         reals.sort_unstable();
@@ -142,7 +142,7 @@ impl Journey {
     }
 
     /// The cells that ways leave in values.
-    pub fn left(&self) -> BTreeSet<Cell> {
+    pub fn left(&self) -> BTreeSet<SpacedCell> {
         let arrived = self.arrivals.values().flat_map(BTreeMap::keys);
         arrived.chain(self.turned.keys()).copied().collect()
     }
@@ -163,7 +163,7 @@ impl Journey {
             let Some(block) = self.form.blocks.get_mut(number as usize) else { continue };
             let is_arrival = matches!(block.end, SsaEnd::Exit { .. });
             let ops = std::mem::take(&mut block.ops);
-            let mut stored: BTreeMap<Cell, SsaValue> = BTreeMap::new();
+            let mut stored: BTreeMap<SpacedCell, SsaValue> = BTreeMap::new();
             let kept = ops.into_iter().filter(|&value| {
                 let Some(op) = self.form.op(value) else { return true };
                 let (kind, place, second) = (op.kind, literal(&self.form, op), op.operands.get(1).copied());
@@ -201,7 +201,7 @@ impl Journey {
         let turn = self.form.blocks.len() as u32;
         let first = turn + 1;
         let arrivals = std::mem::take(&mut self.arrivals);
-        let cells: BTreeSet<Cell> = arrivals.values().flat_map(BTreeMap::keys).copied().collect();
+        let cells: BTreeSet<SpacedCell> = arrivals.values().flat_map(BTreeMap::keys).copied().collect();
         let parameters: Vec<SsaValue> = cells.iter().map(|cell| self.parameter(*cell)).collect();
         self.turned = cells.iter().copied().zip(parameters.iter().copied()).collect();
         self.turn = Some(turn);
@@ -224,7 +224,7 @@ impl Journey {
         first
     }
 
-    fn parameter(&mut self, (space, _): Cell) -> SsaValue {
+    fn parameter(&mut self, (space, _): SpacedCell) -> SsaValue {
         let value = SsaValue(self.form.definitions.len() as u32);
         self.form.definitions.push(Definition::Parameter(space.class()));
         value

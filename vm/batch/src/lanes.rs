@@ -8,10 +8,10 @@ use reviver_compile::op::Space;
 use reviver_compile::start::RouteStart;
 use reviver_vm::{CheckLevel, Program, Travel};
 
-use crate::cells::{Cell, LaneMemory, StartCells, StartWord};
+use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord};
 use crate::ends::Ends;
 use crate::forms;
-use crate::journey::Journey;
+use crate::journey::LaneJourney;
 use crate::no_shader::NoShader;
 use crate::shader::LaneShader;
 use crate::text::{LaneText, MOST_WORDS};
@@ -19,7 +19,7 @@ use crate::words::{WordRun, word_runs};
 
 /// A cell of a program, by its space and its address there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaneCell {
+pub struct ShaderCell {
     pub space: Space,
     pub address: usize,
 }
@@ -39,10 +39,10 @@ pub struct LanesRequest {
     pub way: LaneWay,
     pub level: CheckLevel,
     /// The cells of which each lane has numbers of its own, integers or reals: the words that it is given are theirs, in this order.
-    pub given: Vec<LaneCell>,
+    pub given: Vec<ShaderCell>,
     /// The cells that are read where a lane arrives, or the adjoints: the words that it has come to are theirs, in this order, and of a
     /// gradient one more: the loss.
-    pub asked: Vec<LaneCell>,
+    pub asked: Vec<ShaderCell>,
 }
 
 /// The shader of a program's lanes. All cells but those that are given are as in a start.
@@ -57,8 +57,11 @@ pub(crate) fn lane_shader(
     let (there, back) = forms_of(program, start, request)?;
     let state = start.state();
     let given = given(program, request)?;
-    let asked =
-        request.asked.iter().map(|&cell| known(program, cell)).collect::<Result<Vec<Cell>, NoShader>>()?;
+    let asked = request
+        .asked
+        .iter()
+        .map(|&cell| known(program, cell))
+        .collect::<Result<Vec<SpacedCell>, NoShader>>()?;
     let cells = StartCells { state, given };
     let memory = LaneMemory::of(&[Some(&there), back.as_ref().map(|(back, _)| back)]);
     if memory.words > MOST_WORDS {
@@ -68,7 +71,7 @@ pub(crate) fn lane_shader(
     // Zeros in sums are loaded.
     let mut constants = vec![0];
     let first = beginning(&memory, &cells, loss.map(|loss| (loss, one(program))), &mut constants);
-    let mut journey = Journey::of(there, back, &cells, &memory);
+    let mut journey = LaneJourney::of(there, back, &cells, &memory);
     let mut ends = Ends { program, start: &cells, memory: &memory, constants: &mut constants };
     let turning = loss.and_then(|loss| ends.turning(&mut journey, loss));
     let arrivals = match request.way {
@@ -89,14 +92,14 @@ pub(crate) fn lane_shader(
 }
 
 /// A way there, and perhaps one back with the adjoint of a real.
-type Ways = (SsaForm, Option<(SsaForm, u32)>);
+type LaneForms = (SsaForm, Option<(SsaForm, u32)>);
 
-fn forms_of(program: &Program, start: &RouteStart, request: &LanesRequest) -> Result<Ways, NoShader> {
+fn forms_of(program: &Program, start: &RouteStart, request: &LanesRequest) -> Result<LaneForms, NoShader> {
     let has_adjoints = start.state().adjoints.as_ref().is_some_and(|all| all.all().any(|&bits| bits != 0));
     let (mut there, mut back) = match request.way {
         LaneWay::Whole(travel) => (forms::whole(program, travel, request.level)?, None),
         LaneWay::Gradient { loss } => {
-            let address = known(program, LaneCell { space: Space::Reals, address: loss })?.1;
+            let address = known(program, ShaderCell { space: Space::Reals, address: loss })?.1;
             let [there, back] = forms::gradient(program, loss, request.level)?;
             (there, Some((back, address)))
         }
@@ -119,7 +122,7 @@ fn one(program: &Program) -> u64 {
 }
 
 /// The numbers of the words that cells are given.
-fn given(program: &Program, request: &LanesRequest) -> Result<BTreeMap<Cell, u32>, NoShader> {
+fn given(program: &Program, request: &LanesRequest) -> Result<BTreeMap<SpacedCell, u32>, NoShader> {
     let mut given = BTreeMap::new();
     for (word, &cell) in (0..).zip(&request.given) {
         let known = known(program, cell)?;
@@ -132,7 +135,7 @@ fn given(program: &Program, request: &LanesRequest) -> Result<BTreeMap<Cell, u32
 }
 
 /// A cell of the program, if it is one.
-fn known(program: &Program, cell: LaneCell) -> Result<Cell, NoShader> {
+fn known(program: &Program, cell: ShaderCell) -> Result<SpacedCell, NoShader> {
     let end = program.flow().layout().constants(cell.space.class()).end;
     let address = u32::try_from(cell.address).ok().filter(|_| cell.address < end);
     let address = address.filter(|_| cell.space != Space::References);
@@ -140,7 +143,7 @@ fn known(program: &Program, cell: LaneCell) -> Result<Cell, NoShader> {
 }
 
 /// Whether a cell is one of a global.
-fn is_global(program: &Program, (space, address): Cell) -> bool {
+fn is_global(program: &Program, (space, address): SpacedCell) -> bool {
     let globals = program.module().globals.iter().enumerate();
     let of_class = globals.filter(|(_, global)| global.class == space.class());
     of_class.into_iter().any(|(n, _)| program.cells(n).contains(&(address as usize)))

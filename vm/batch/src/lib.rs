@@ -9,7 +9,7 @@
 //! | `structure`, `statements` | from graphs of blocks to statements of a language without goto |
 //! | `text`, `operations` | how a lane is written, and each operation on values |
 //! | `shader` | what the text of a shader and whoever dispatches it agree on |
-//! | `adapters`, `device` | which devices there are, and one that was opened |
+//! | `adapters`, `info`, `device` | which devices there are, what is known of each, and one that was opened |
 //! | `probe` | what a device gets right |
 //! | `spirv`, `loops` | from the text of a shader to what the device is given, and how long its helpers' loops are |
 //! | `passthrough` | where it is given that, the one file with unsafe code |
@@ -24,6 +24,7 @@ mod dispatch;
 mod ends;
 mod error;
 mod forms;
+mod info;
 mod journey;
 mod lanes;
 mod loops;
@@ -43,11 +44,12 @@ mod text;
 mod trials;
 mod words;
 
-pub use adapters::{Adapters, DeviceInfo};
-pub use device::{Device, Numbers};
+pub use adapters::Adapters;
+pub use device::{BatchDevice, DeviceNumbers};
 pub use device_lanes::DeviceLanes;
 pub use dispatch::{LaneStatus, LanesRun};
 pub use error::BatchError;
-pub use lanes::{LaneCell, LaneWay, LanesRequest};
+pub use info::DeviceInfo;
+pub use lanes::{LaneWay, LanesRequest, ShaderCell};
 pub use no_shader::NoShader;
 pub use probe::Probe;

@@ -16,7 +16,7 @@ use crate::loops::uncounted_rounds;
 
 /// Which numbers of 64 bits a shader may be about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wide {
+pub(crate) struct WideTypes {
     pub floats: bool,
     pub integers: bool,
 }
@@ -32,7 +32,7 @@ impl Spirv {
     /// # Errors
     ///
     /// [`BatchError::Shader`] with naga's message and the line of the text that it is about.
-    pub fn of(wgsl: &str, wide: Wide, helper_rounds: u32) -> Result<Self, BatchError> {
+    pub fn of(wgsl: &str, wide: WideTypes, helper_rounds: u32) -> Result<Self, BatchError> {
         let module = naga::front::wgsl::parse_str(wgsl)
             .map_err(|error| BatchError::Shader(error.emit_to_string(wgsl)))?;
         let mut capabilities = Capabilities::empty();
@@ -103,26 +103,26 @@ const EXTENDED_ARITHMETIC: [u32; 3] = [31, 32, 50];
 const BEFORE_ANNOTATIONS: [u32; 14] = [17, 10, 11, 14, 15, 16, 331, 2, 3, 4, 5, 6, 7, 330];
 
 /// One instruction and where it begins.
-struct Instruction<'a> {
+struct SpirvInstruction<'a> {
     at: usize,
     code: u32,
     operands: &'a [u32],
 }
 
 /// The instructions of a module; None where a length leads out of it.
-fn instructions(words: &[u32]) -> Option<Vec<Instruction<'_>>> {
+fn instructions(words: &[u32]) -> Option<Vec<SpirvInstruction<'_>>> {
     let (mut at, mut found) = (HEADER, Vec::new());
     while let Some(&first) = words.get(at) {
         let length = usize::try_from(first >> 16).ok()?;
         let operands = words.get(at + 1..at + length)?;
-        found.push(Instruction { at, code: first & 0xffff, operands });
+        found.push(SpirvInstruction { at, code: first & 0xffff, operands });
         at += length;
     }
     Some(found)
 }
 
 /// The result of an arithmetic instruction on floats. (Behind the type; an extended one names its set and its number then.)
-fn arithmetic_result(instruction: &Instruction<'_>) -> Option<u32> {
+fn arithmetic_result(instruction: &SpirvInstruction<'_>) -> Option<u32> {
     let is_arithmetic = match instruction.code {
         EXT_INST => instruction.operands.get(3).is_some_and(|number| EXTENDED_ARITHMETIC.contains(number)),
         code => ARITHMETIC.contains(&code) || CONVERSIONS.contains(&code),
@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    const ALL: Wide = Wide { floats: true, integers: true };
+    const ALL: WideTypes = WideTypes { floats: true, integers: true };
 
     const SUMS: &str = "
         @group(0) @binding(0) var<storage, read_write> cells: array<f64>;
@@ -198,7 +198,7 @@ mod tests {
         let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).unwrap();
         let written = spv::write_vec(&module, &info, &options(), None).unwrap();
         let ours = Spirv::of(SUMS, ALL, 0).unwrap();
-        let is_ours = |instruction: &&Instruction<'_>| {
+        let is_ours = |instruction: &&SpirvInstruction<'_>| {
             instruction.code == DECORATE && instruction.operands.get(1) == Some(&NO_CONTRACTION)
         };
         let added = instructions(ours.words()).unwrap().iter().filter(is_ours).count();
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn wide_floats_need_a_device_that_has_them() {
         assert!(matches!(
-            Spirv::of(SUMS, Wide { floats: false, integers: true }, 0),
+            Spirv::of(SUMS, WideTypes { floats: false, integers: true }, 0),
             Err(BatchError::Shader(_))
         ));
         assert!(names_wide_floats(SUMS));

@@ -4,14 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use crate::structure::Piece;
+use crate::structure::StructurePiece;
 
 /// The number of a place, as the variable has it; 0 says that control flows as it stands.
-pub(crate) type Label = u32;
+pub(crate) type StatementLabel = u32;
 
 /// A statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Statement {
+pub(crate) enum ShaderStatement {
     /// What a block does, and the end of everything if it leads nowhere.
     Block(u32),
     /// What a jump of a block passes.
@@ -20,57 +20,57 @@ pub(crate) enum Statement {
         arm: usize,
     },
     If {
-        asked: Asked,
-        yes: Vec<Statement>,
-        no: Vec<Statement>,
+        asked: AskedLabels,
+        yes: Vec<ShaderStatement>,
+        no: Vec<ShaderStatement>,
     },
     /// Repeated until it is left.
-    Loop(Vec<Statement>),
+    Loop(Vec<ShaderStatement>),
     /// A round of a loop begins, of which this block is the head: a lane may be kept here.
     Round {
         head: u32,
-        label: Label,
+        label: StatementLabel,
     },
     /// The variable is set.
-    Lead(Label),
+    Lead(StatementLabel),
     Break,
     Continue,
 }
 
 /// What is asked where statements are chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum AskedLabels {
     /// What a block branches on.
     Condition(u32),
     /// Whether control flows as it stands.
     Flows,
     /// Whether it does, or leads to one of these.
-    Enters(RangeInclusive<Label>),
+    Enters(RangeInclusive<StatementLabel>),
     /// Whether it does and a block branches so, or leads to one of these, if there are any.
-    Branches { of: u32, entered: Option<RangeInclusive<Label>> },
+    Branches { of: u32, entered: Option<RangeInclusive<StatementLabel>> },
     /// Whether it leads to a place.
-    LeadsTo(Label),
+    LeadsTo(StatementLabel),
     /// Whether it leads anywhere but to a place.
-    LeadsPast(Label),
+    LeadsPast(StatementLabel),
 }
 
 /// The statements of pieces, and by label the heads at which a lane may be kept.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Statements {
-    pub all: Vec<Statement>,
-    pub heads: BTreeMap<Label, u32>,
+pub(crate) struct ShaderStatements {
+    pub all: Vec<ShaderStatement>,
+    pub heads: BTreeMap<StatementLabel, u32>,
 }
 
-impl Statements {
-    pub fn of(pieces: &[Piece]) -> Statements {
-        let mut lowering = Lowering::default();
+impl ShaderStatements {
+    pub fn of(pieces: &[StructurePiece]) -> ShaderStatements {
+        let mut lowering = StructureLowering::default();
         lowering.number_heads(pieces);
         lowering.number_places(pieces, None);
-        let heads: BTreeMap<Label, u32> =
+        let heads: BTreeMap<StatementLabel, u32> =
             lowering.heads.iter().map(|(&head, &label)| (label, head)).collect();
         let entering = heads.keys().copied().collect();
-        let (all, _) = lowering.sequence(pieces, Sequence::led(entering), Around::default());
-        Statements { all, heads }
+        let (all, _) = lowering.sequence(pieces, StatementSequence::led(entering), Around::default());
+        ShaderStatements { all, heads }
     }
 }
 
@@ -87,9 +87,9 @@ struct Around {
 #[derive(Clone, Debug, Default)]
 struct Ended {
     /// Where it may lead, besides flowing.
-    led: BTreeSet<Label>,
+    led: BTreeSet<StatementLabel>,
     /// Where it may lead that has left the innermost loop already.
-    left: BTreeSet<Label>,
+    left: BTreeSet<StatementLabel>,
     /// Whether anything leaves that loop.
     breaks: bool,
     /// Whether the end is come to at all.
@@ -97,106 +97,121 @@ struct Ended {
 }
 
 #[derive(Debug, Default)]
-struct Lowering {
+struct StructureLowering {
     /// By head of a loop: those of the loops in a piece follow each other.
-    heads: BTreeMap<u32, Label>,
+    heads: BTreeMap<u32, StatementLabel>,
     /// By block that is a place.
-    places: BTreeMap<u32, Label>,
+    places: BTreeMap<u32, StatementLabel>,
     /// The loop around each loop, and around each place, by their blocks.
     around_loops: BTreeMap<u32, Option<u32>>,
     around_places: BTreeMap<u32, Option<u32>>,
 }
 
-impl Lowering {
-    fn number_heads(&mut self, pieces: &[Piece]) {
+impl StructureLowering {
+    fn number_heads(&mut self, pieces: &[StructurePiece]) {
         for piece in pieces {
             match piece {
-                Piece::Loop { head, body } => {
-                    self.heads.insert(*head, self.heads.len() as Label + 1);
+                StructurePiece::Loop { head, body } => {
+                    self.heads.insert(*head, self.heads.len() as StatementLabel + 1);
                     self.number_heads(body);
                 }
-                Piece::Choice { arms, .. } => arms.iter().for_each(|arm| self.number_heads(arm)),
-                Piece::Block(_) | Piece::Jump { .. } | Piece::Place(_) => {}
+                StructurePiece::Choice { arms, .. } => arms.iter().for_each(|arm| self.number_heads(arm)),
+                StructurePiece::Block(_) | StructurePiece::Jump { .. } | StructurePiece::Place(_) => {}
             }
         }
     }
 
     /// Numbers the places behind the heads.
-    fn number_places(&mut self, pieces: &[Piece], inside: Option<u32>) {
+    fn number_places(&mut self, pieces: &[StructurePiece], inside: Option<u32>) {
         for piece in pieces {
             match piece {
-                Piece::Place(block) => {
-                    self.places.insert(*block, (self.heads.len() + self.places.len()) as Label + 1);
+                StructurePiece::Place(block) => {
+                    self.places.insert(*block, (self.heads.len() + self.places.len()) as StatementLabel + 1);
                     self.around_places.insert(*block, inside);
                 }
-                Piece::Loop { head, body } => {
+                StructurePiece::Loop { head, body } => {
                     self.around_loops.insert(*head, inside);
                     self.number_places(body, Some(*head));
                 }
-                Piece::Choice { arms, .. } => arms.iter().for_each(|arm| self.number_places(arm, inside)),
-                Piece::Block(_) | Piece::Jump { .. } => {}
+                StructurePiece::Choice { arms, .. } => {
+                    arms.iter().for_each(|arm| self.number_places(arm, inside))
+                }
+                StructurePiece::Block(_) | StructurePiece::Jump { .. } => {}
             }
         }
     }
 
     /// The labels of the loops among some pieces.
-    fn labels(&self, pieces: &[Piece]) -> Option<RangeInclusive<Label>> {
-        let hull = |a: Option<RangeInclusive<Label>>, b: Option<RangeInclusive<Label>>| match (a, b) {
-            (Some(a), Some(b)) => Some(*a.start().min(b.start())..=*a.end().max(b.end())),
-            (a, b) => a.or(b),
-        };
+    fn labels(&self, pieces: &[StructurePiece]) -> Option<RangeInclusive<StatementLabel>> {
+        let hull =
+            |a: Option<RangeInclusive<StatementLabel>>, b: Option<RangeInclusive<StatementLabel>>| match (
+                a, b,
+            ) {
+                (Some(a), Some(b)) => Some(*a.start().min(b.start())..=*a.end().max(b.end())),
+                (a, b) => a.or(b),
+            };
         pieces.iter().fold(None, |all, piece| match piece {
-            Piece::Loop { head, body } => {
+            StructurePiece::Loop { head, body } => {
                 let own = self.heads.get(head).map(|&label| label..=label);
                 hull(all, hull(own, self.labels(body)))
             }
-            Piece::Choice { arms: [yes, no], .. } => hull(all, hull(self.labels(yes), self.labels(no))),
-            Piece::Block(_) | Piece::Jump { .. } | Piece::Place(_) => all,
+            StructurePiece::Choice { arms: [yes, no], .. } => {
+                hull(all, hull(self.labels(yes), self.labels(no)))
+            }
+            StructurePiece::Block(_) | StructurePiece::Jump { .. } | StructurePiece::Place(_) => all,
         })
     }
 
     /// The statements of a sequence into which control leads as `written` says.
-    fn sequence(&self, pieces: &[Piece], mut written: Sequence, around: Around) -> (Vec<Statement>, Ended) {
+    fn sequence(
+        &self,
+        pieces: &[StructurePiece],
+        mut written: StatementSequence,
+        around: Around,
+    ) -> (Vec<ShaderStatement>, Ended) {
         for (n, piece) in pieces.iter().enumerate() {
             let next = pieces.get(n + 1);
             let falls = match next {
                 None => around.falls,
-                Some(Piece::Place(block)) => Some(*block),
-                Some(Piece::Block(_) | Piece::Jump { .. } | Piece::Choice { .. } | Piece::Loop { .. }) => {
-                    None
-                }
+                Some(StructurePiece::Place(block)) => Some(*block),
+                Some(
+                    StructurePiece::Block(_)
+                    | StructurePiece::Jump { .. }
+                    | StructurePiece::Choice { .. }
+                    | StructurePiece::Loop { .. },
+                ) => None,
             };
             match piece {
-                Piece::Block(block) => {
-                    written.flow(Statement::Block(*block));
-                    if !matches!(next, Some(Piece::Jump { .. } | Piece::Choice { .. })) {
+                StructurePiece::Block(block) => {
+                    written.flow(ShaderStatement::Block(*block));
+                    if !matches!(next, Some(StructurePiece::Jump { .. } | StructurePiece::Choice { .. })) {
                         written.end();
                     }
                 }
-                Piece::Jump { from, arm, leaves } => {
-                    written.flow(Statement::Pass { from: *from, arm: *arm });
+                StructurePiece::Jump { from, arm, leaves } => {
+                    written.flow(ShaderStatement::Pass { from: *from, arm: *arm });
                     if let Some(to) = leaves {
                         self.leave(*to, &mut written, Around { falls, ..around });
                     }
                 }
-                Piece::Choice { of, arms } => {
+                StructurePiece::Choice { of, arms } => {
                     self.choice(*of, arms, &mut written, Around { falls, ..around });
                 }
-                Piece::Loop { head, body } => self.repeated(*head, body, &mut written, falls),
-                Piece::Place(block) => written.arrive(self.places.get(block).copied()),
+                StructurePiece::Loop { head, body } => self.repeated(*head, body, &mut written, falls),
+                StructurePiece::Place(block) => written.arrive(self.places.get(block).copied()),
             }
         }
         written.ended()
     }
 
     /// A jump to where a place or the head of a loop around it stands.
-    fn leave(&self, to: u32, written: &mut Sequence, around: Around) {
+    fn leave(&self, to: u32, written: &mut StatementSequence, around: Around) {
         if around.falls == Some(to) {
             return;
         }
         let inside = around.inside.map(|(head, _)| head);
         if inside == Some(to) {
-            written.flow(Statement::Continue);
+            written.flow(ShaderStatement::Continue);
             return written.end();
         }
         if around.inside.is_some_and(|(_, behind)| behind == Some(to)) {
@@ -205,7 +220,7 @@ impl Lowering {
         let is_head = self.is_around(to, inside);
         let label = if is_head { self.heads.get(&to) } else { self.places.get(&to) }.copied();
         let is_near = !is_head && self.around_places.get(&to).copied().flatten() == inside;
-        written.flow(Statement::Lead(label.unwrap_or_default()));
+        written.flow(ShaderStatement::Lead(label.unwrap_or_default()));
         match is_near {
             true => written.lead(label),
             false => written.leave_loop(label),
@@ -221,28 +236,34 @@ impl Lowering {
         at.is_some()
     }
 
-    fn choice(&self, of: u32, arms: &[Vec<Piece>; 2], written: &mut Sequence, around: Around) {
+    fn choice(
+        &self,
+        of: u32,
+        arms: &[Vec<StructurePiece>; 2],
+        written: &mut StatementSequence,
+        around: Around,
+    ) {
         let before = std::mem::take(&mut written.led);
         let entered = arms.each_ref().map(|arm| self.labels(arm).filter(|_| !before.is_empty()));
         let [yes, no] = [(&arms[0], &entered[0]), (&arms[1], &entered[1])].map(|(arm, entered)| {
             let led = before.iter().copied().filter(|label| is_in(entered, *label)).collect();
-            self.sequence(arm, Sequence::led(led), around)
+            self.sequence(arm, StatementSequence::led(led), around)
         });
         let others = before.iter().filter(|&&label| !entered.iter().any(|range| is_in(range, label)));
-        let led: BTreeSet<Label> = others.copied().collect();
+        let led: BTreeSet<StatementLabel> = others.copied().collect();
         let is_passed_by = !led.is_empty();
         written.led = before;
         let statement = match written.led.is_empty() {
-            true => Statement::If { asked: Asked::Condition(of), yes: yes.0, no: no.0 },
+            true => ShaderStatement::If { asked: AskedLabels::Condition(of), yes: yes.0, no: no.0 },
             false => {
                 let [of_yes, of_no] = entered;
-                let asked = of_no.map_or(Asked::Flows, Asked::Enters);
+                let asked = of_no.map_or(AskedLabels::Flows, AskedLabels::Enters);
                 let no = if no.0.is_empty() {
                     Vec::new()
                 } else {
-                    vec![Statement::If { asked, yes: no.0, no: Vec::new() }]
+                    vec![ShaderStatement::If { asked, yes: no.0, no: Vec::new() }]
                 };
-                Statement::If { asked: Asked::Branches { of, entered: of_yes }, yes: yes.0, no }
+                ShaderStatement::If { asked: AskedLabels::Branches { of, entered: of_yes }, yes: yes.0, no }
             }
         };
         written.put(statement);
@@ -255,32 +276,42 @@ impl Lowering {
         }
     }
 
-    fn repeated(&self, head: u32, body: &[Piece], written: &mut Sequence, falls: Option<u32>) {
+    fn repeated(
+        &self,
+        head: u32,
+        body: &[StructurePiece],
+        written: &mut StatementSequence,
+        falls: Option<u32>,
+    ) {
         let Some(&label) = self.heads.get(&head) else { return };
         let labels = match self.labels(body) {
             Some(inner) => label..=*inner.end(),
             None => label..=label,
         };
-        let (within, others): (BTreeSet<Label>, BTreeSet<Label>) =
+        let (within, others): (BTreeSet<StatementLabel>, BTreeSet<StatementLabel>) =
             written.led.iter().partition(|label| labels.contains(label));
-        let mut inner = Sequence::led(within);
+        let mut inner = StatementSequence::led(within);
         inner.arrive(Some(label));
-        inner.flow(Statement::Round { head, label });
+        inner.flow(ShaderStatement::Round { head, label });
         let around = Around { falls: Some(head), inside: Some((head, falls)) };
         let (mut statements, mut ended) = self.sequence(body, inner, around);
         ended.led.remove(&label);
         if ended.is_open && !ended.led.is_empty() {
-            let yes = vec![Statement::Break];
-            statements.push(Statement::If { asked: Asked::LeadsPast(label), yes, no: Vec::new() });
+            let yes = vec![ShaderStatement::Break];
+            statements.push(ShaderStatement::If {
+                asked: AskedLabels::LeadsPast(label),
+                yes,
+                no: Vec::new(),
+            });
             ended.breaks = true;
             ended.left.extend(ended.led);
         }
-        let statement = Statement::Loop(statements);
+        let statement = ShaderStatement::Loop(statements);
         match others.is_empty() {
             true => written.put(statement),
             false => {
-                let asked = Asked::Enters(labels);
-                written.put(Statement::If { asked, yes: vec![statement], no: Vec::new() });
+                let asked = AskedLabels::Enters(labels);
+                written.put(ShaderStatement::If { asked, yes: vec![statement], no: Vec::new() });
             }
         }
         written.is_open &= ended.breaks || !others.is_empty();
@@ -289,32 +320,32 @@ impl Lowering {
     }
 }
 
-fn is_in(range: &Option<RangeInclusive<Label>>, label: Label) -> bool {
+fn is_in(range: &Option<RangeInclusive<StatementLabel>>, label: StatementLabel) -> bool {
     range.as_ref().is_some_and(|range| range.contains(&label))
 }
 
 /// A sequence as far as it is written.
 #[derive(Debug, Default)]
-struct Sequence {
-    statements: Vec<Statement>,
+struct StatementSequence {
+    statements: Vec<ShaderStatement>,
     /// What comes next only where control flows.
-    guarded: Vec<Statement>,
+    guarded: Vec<ShaderStatement>,
     /// Where control may lead here, besides flowing.
-    led: BTreeSet<Label>,
-    left: BTreeSet<Label>,
+    led: BTreeSet<StatementLabel>,
+    left: BTreeSet<StatementLabel>,
     breaks: bool,
     is_open: bool,
     /// Whether control doesn't flow here: it leads somewhere, if it comes here at all.
     is_led: bool,
 }
 
-impl Sequence {
-    fn led(led: BTreeSet<Label>) -> Sequence {
-        Sequence { led, is_open: true, ..Sequence::default() }
+impl StatementSequence {
+    fn led(led: BTreeSet<StatementLabel>) -> StatementSequence {
+        StatementSequence { led, is_open: true, ..StatementSequence::default() }
     }
 
     /// What happens where control flows.
-    fn flow(&mut self, statement: Statement) {
+    fn flow(&mut self, statement: ShaderStatement) {
         if !self.is_open || self.is_led {
             return;
         }
@@ -325,7 +356,7 @@ impl Sequence {
     }
 
     /// What finds out itself whether control flows.
-    fn put(&mut self, statement: Statement) {
+    fn put(&mut self, statement: ShaderStatement) {
         self.close();
         if self.is_open {
             self.statements.push(statement);
@@ -335,7 +366,7 @@ impl Sequence {
     fn close(&mut self) {
         if !self.guarded.is_empty() {
             let yes = std::mem::take(&mut self.guarded);
-            self.statements.push(Statement::If { asked: Asked::Flows, yes, no: Vec::new() });
+            self.statements.push(ShaderStatement::If { asked: AskedLabels::Flows, yes, no: Vec::new() });
         }
     }
 
@@ -346,35 +377,37 @@ impl Sequence {
     }
 
     /// What flowed leads to a place from here on.
-    fn lead(&mut self, label: Option<Label>) {
+    fn lead(&mut self, label: Option<StatementLabel>) {
         self.close();
         self.led.extend(label);
         self.is_led = true;
     }
 
     /// What flowed leaves the innermost loop, perhaps for somewhere further out.
-    fn leave_loop(&mut self, label: Option<Label>) {
-        self.flow(Statement::Break);
+    fn leave_loop(&mut self, label: Option<StatementLabel>) {
+        self.flow(ShaderStatement::Break);
         self.left.extend(label);
         self.breaks = true;
         self.end();
     }
 
     /// What leads to a place flows from here on.
-    fn arrive(&mut self, label: Option<Label>) {
+    fn arrive(&mut self, label: Option<StatementLabel>) {
         self.close();
         self.is_led = false;
         let Some(label) = label.filter(|label| self.led.remove(label)) else { return };
-        let lead = Statement::Lead(0);
+        let lead = ShaderStatement::Lead(0);
         self.statements.push(match self.led.is_empty() {
             true => lead,
-            false => Statement::If { asked: Asked::LeadsTo(label), yes: vec![lead], no: Vec::new() },
+            false => {
+                ShaderStatement::If { asked: AskedLabels::LeadsTo(label), yes: vec![lead], no: Vec::new() }
+            }
         });
     }
 
-    fn ended(mut self) -> (Vec<Statement>, Ended) {
+    fn ended(mut self) -> (Vec<ShaderStatement>, Ended) {
         self.close();
-        let Sequence { statements, led, left, breaks, is_open, .. } = self;
+        let StatementSequence { statements, led, left, breaks, is_open, .. } = self;
         (statements, Ended { led, left, breaks, is_open })
     }
 }

@@ -8,22 +8,22 @@ use std::collections::BTreeMap;
 
 /// Where blocks lead to; 0 is the first one, and each leads to at most two.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Graph {
+pub(crate) struct BlockGraph {
     pub successors: Vec<Vec<u32>>,
 }
 
 /// A part of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum StructurePiece {
     /// What a block does. One that leads nowhere ends everything.
     Block(u32),
     /// The jump of this number of a block is taken. It leads to the piece behind it, or, if it leaves, to the place or the head of the loop around it
     /// that is its target.
     Jump { from: u32, arm: usize, leaves: Option<u32> },
     /// What follows a block that leads to two.
-    Choice { of: u32, arms: [Vec<Piece>; 2] },
+    Choice { of: u32, arms: [Vec<StructurePiece>; 2] },
     /// Begins anew wherever something in it leaves for its head, which is its first block. Its body has no other end.
-    Loop { head: u32, body: Vec<Piece> },
+    Loop { head: u32, body: Vec<StructurePiece> },
     /// Jumps to this block that leave what is in front of it in the sequence go on here.
     Place(u32),
 }
@@ -36,14 +36,14 @@ pub(crate) struct Irreducible;
 ///
 /// # Errors
 /// A loop has two entries.
-pub(crate) fn structured(graph: &Graph) -> Result<Vec<Piece>, Irreducible> {
-    let shape = Shape::of(graph)?;
+pub(crate) fn structured(graph: &BlockGraph) -> Result<Vec<StructurePiece>, Irreducible> {
+    let shape = StructureShape::of(graph)?;
     Ok(shape.sequence(graph, 0, false))
 }
 
 /// What is known of each block of a graph.
 #[derive(Debug, Default)]
-struct Shape {
+struct StructureShape {
     /// Its number in an order in which blocks are behind those that lead to them, but for loops; none of a block that nothing leads to.
     rank: Vec<Option<usize>>,
     /// The innermost loop that it is in, by its head; a head is in its own.
@@ -56,16 +56,16 @@ struct Shape {
     is_place: Vec<bool>,
 }
 
-impl Shape {
-    fn of(graph: &Graph) -> Result<Shape, Irreducible> {
+impl StructureShape {
+    fn of(graph: &BlockGraph) -> Result<StructureShape, Irreducible> {
         let count = graph.successors.len();
         let order = reverse_postorder(graph);
-        let mut shape = Shape {
+        let mut shape = StructureShape {
             rank: vec![None; count],
             inside: vec![None; count],
             followers: vec![Vec::new(); count],
             is_place: vec![false; count],
-            ..Shape::default()
+            ..StructureShape::default()
         };
         for (rank, &block) in order.iter().enumerate() {
             set(&mut shape.rank, block, Some(rank));
@@ -175,7 +175,7 @@ impl Shape {
 
     /// The pieces from a block to the end of what it dominates, but for what stands behind the loop of which it is the head, if the body of that is
     /// asked for.
-    fn sequence(&self, graph: &Graph, first: u32, is_body: bool) -> Vec<Piece> {
+    fn sequence(&self, graph: &BlockGraph, first: u32, is_body: bool) -> Vec<StructurePiece> {
         let mut pieces = Vec::new();
         // What stands behind a block comes before what stands behind the one in front.
         let mut open = Vec::new();
@@ -187,11 +187,11 @@ impl Shape {
         }
         while let Some((block, is_led_to)) = open.pop() {
             if is_led_to {
-                pieces.push(Piece::Place(block));
+                pieces.push(StructurePiece::Place(block));
             }
             if self.around.contains_key(&block) {
                 open.extend(self.behind(block, true));
-                pieces.push(Piece::Loop { head: block, body: self.sequence(graph, block, true) });
+                pieces.push(StructurePiece::Loop { head: block, body: self.sequence(graph, block, true) });
             } else {
                 open.extend(self.behind(block, false));
                 self.block(graph, block, &mut pieces, &mut open);
@@ -218,13 +218,19 @@ impl Shape {
     }
 
     /// A block, with what it leads to where that stands there.
-    fn block(&self, graph: &Graph, block: u32, pieces: &mut Vec<Piece>, open: &mut Vec<(u32, bool)>) {
-        pieces.push(Piece::Block(block));
+    fn block(
+        &self,
+        graph: &BlockGraph,
+        block: u32,
+        pieces: &mut Vec<StructurePiece>,
+        open: &mut Vec<(u32, bool)>,
+    ) {
+        pieces.push(StructurePiece::Block(block));
         match *list(&graph.successors, block) {
             [] => {}
             [only] => {
                 let leaves = self.leaves(block, only);
-                pieces.push(Piece::Jump { from: block, arm: 0, leaves });
+                pieces.push(StructurePiece::Jump { from: block, arm: 0, leaves });
                 if leaves.is_none() {
                     open.push((only, false));
                 }
@@ -232,13 +238,13 @@ impl Shape {
             [yes, no, ..] => {
                 let arms = [(0, yes), (1, no)].map(|(arm, to)| {
                     let leaves = self.leaves(block, to);
-                    let mut pieces = vec![Piece::Jump { from: block, arm, leaves }];
+                    let mut pieces = vec![StructurePiece::Jump { from: block, arm, leaves }];
                     if leaves.is_none() {
                         pieces.extend(self.sequence(graph, to, false));
                     }
                     pieces
                 });
-                pieces.push(Piece::Choice { of: block, arms });
+                pieces.push(StructurePiece::Choice { of: block, arms });
             }
         }
     }
@@ -272,7 +278,7 @@ fn dominates(above: &[Option<u32>], head: u32, block: u32) -> bool {
     at.is_some()
 }
 
-fn predecessors(graph: &Graph, order: &[u32]) -> Vec<Vec<u32>> {
+fn predecessors(graph: &BlockGraph, order: &[u32]) -> Vec<Vec<u32>> {
     let mut found = vec![Vec::new(); graph.successors.len()];
     for &from in order {
         for &to in list(&graph.successors, from) {
@@ -285,7 +291,7 @@ fn predecessors(graph: &Graph, order: &[u32]) -> Vec<Vec<u32>> {
 }
 
 /// The blocks that the first one leads to, each behind those that lead to it, but for loops.
-fn reverse_postorder(graph: &Graph) -> Vec<u32> {
+fn reverse_postorder(graph: &BlockGraph) -> Vec<u32> {
     let mut is_seen = vec![false; graph.successors.len()];
     let mut order = Vec::new();
     let mut path: Vec<(u32, &[u32])> = Vec::new();

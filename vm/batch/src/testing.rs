@@ -4,10 +4,10 @@ use std::io::Write;
 use std::sync::OnceLock;
 
 use crate::adapters::Adapters;
-use crate::device::Device;
+use crate::device::BatchDevice;
 
 /// A device of the test's own, or the one that all share: `REVIVER_DEVICE` by name, else the best one, else whatever there is.
-fn opened() -> Option<Device> {
+fn opened() -> Option<BatchDevice> {
     let all = Adapters::list();
     let named = std::env::var("REVIVER_DEVICE").ok().map(|name| all.named(&name).unwrap());
     let which = named.or_else(|| all.auto()).or_else(|| all.infos().next());
@@ -22,13 +22,13 @@ fn opened() -> Option<Device> {
 }
 
 /// The device that tests share.
-pub(crate) fn device() -> Option<Device> {
-    static SHARED: OnceLock<Option<Device>> = OnceLock::new();
+pub(crate) fn device() -> Option<BatchDevice> {
+    static SHARED: OnceLock<Option<BatchDevice>> = OnceLock::new();
     SHARED.get_or_init(opened).clone()
 }
 
 /// A device that a test may destroy.
-pub(crate) fn device_of_its_own() -> Option<Device> {
+pub(crate) fn device_of_its_own() -> Option<BatchDevice> {
     let known = device()?.probe().clone();
     let all = Adapters::list();
     let info = device()?.info().clone();

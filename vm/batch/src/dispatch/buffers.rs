@@ -8,8 +8,8 @@ use std::time::Instant;
 use wgpu::{BufferUsages, MapMode};
 
 use super::pipeline::Pipeline;
-use super::room::{BEFORE_RESULTS, BEHIND_STATUSES, STATUS, Shape, WORD, groups};
-use crate::device::Device;
+use super::room::{BEFORE_RESULTS, BEHIND_STATUSES, STATUS, WORD, WordShape, groups};
+use crate::device::BatchDevice;
 use crate::error::BatchError;
 use crate::shader::{Parameters, WORKGROUP, status};
 
@@ -17,7 +17,7 @@ use crate::shader::{Parameters, WORKGROUP, status};
 #[derive(Debug)]
 pub(super) struct Buffers {
     capacity: usize,
-    shape: Shape,
+    shape: WordShape,
     /// Those of the first dispatch of a block, and at [`OF_NEXT`] those of the others.
     parameters: wgpu::Buffer,
     /// From the processor; mapped whenever no block is under way.
@@ -30,19 +30,19 @@ pub(super) struct Buffers {
     back: wgpu::Buffer,
     of_first: wgpu::BindGroup,
     of_next: wgpu::BindGroup,
-    sent: Option<Answer>,
+    sent: Option<MappedAnswer>,
 }
 
 /// A block of lanes: so many, and those of neighbouring words so far apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct LaneSpan {
     pub lanes: usize,
     pub most_steps: u64,
 }
 
 /// What a submission does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct AskedDispatch {
     /// Whether the block begins with it.
     pub is_first: bool,
     pub dispatches: u32,
@@ -56,12 +56,12 @@ pub(super) struct Asked {
 pub(super) struct Pending {
     pub begun: Instant,
     pub with_results: bool,
-    answer: Answer,
+    answer: MappedAnswer,
 }
 
 /// A buffer that is being mapped.
 #[derive(Debug)]
-struct Answer {
+struct MappedAnswer {
     submission: wgpu::SubmissionIndex,
     mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
@@ -71,13 +71,13 @@ const OF_NEXT: usize = 256;
 /// The filling of the statuses is that of cleared memory.
 const _: () = assert!(status::BEGINS == 0);
 
-impl Block {
+impl LaneSpan {
     /// From a word of a lane to the same lane's next word.
     fn stride(self) -> usize {
         self.lanes.next_multiple_of(WORKGROUP as usize)
     }
 
-    fn parameters(self, asked: Asked, is_first: bool) -> [u32; 7] {
+    fn parameters(self, asked: AskedDispatch, is_first: bool) -> [u32; 7] {
         // Lanes are counted in u32: `Shape::most_lanes`.
         let count = |lanes: usize| u32::try_from(lanes).unwrap_or(0);
         let parameters = Parameters {
@@ -97,7 +97,12 @@ impl Buffers {
     /// # Errors
     ///
     /// [`BatchError::Memory`] where the device has no room for them, and what it reports besides.
-    pub fn new(device: &Device, pipeline: &Pipeline, shape: Shape, lanes: usize) -> Result<Self, BatchError> {
+    pub fn new(
+        device: &BatchDevice,
+        pipeline: &Pipeline,
+        shape: WordShape,
+        lanes: usize,
+    ) -> Result<Self, BatchError> {
         let capacity = lanes.next_multiple_of(WORKGROUP as usize);
         device.watched(capacity, || {
             let buffer = |label, bytes: usize, usage, mapped_at_creation| {
@@ -150,17 +155,17 @@ impl Buffers {
     /// Writes what the lanes of a block are given: of each column the lanes of `range`.
     pub fn send(
         &mut self,
-        device: &Device,
+        device: &BatchDevice,
         given: &[&[u64]],
         range: &Range<usize>,
     ) -> Result<(), BatchError> {
         if given.is_empty() {
             return Ok(());
         }
-        if let Some(Answer { submission, mapped }) = self.sent.take() {
+        if let Some(MappedAnswer { submission, mapped }) = self.sent.take() {
             device.wait(&submission, &mapped)?;
         }
-        let stride = Block { lanes: range.len(), most_steps: 0 }.stride();
+        let stride = LaneSpan { lanes: range.len(), most_steps: 0 }.stride();
         let all = self.send.get_mapped_range_mut(0..(given.len() * stride * WORD) as u64);
         let mut all = all.map_err(|error| device.refused(&error))?;
         for (number, column) in given.iter().enumerate() {
@@ -176,10 +181,10 @@ impl Buffers {
     /// Has the device work on a block. The words were sent before.
     pub fn submit(
         &mut self,
-        device: &Device,
+        device: &BatchDevice,
         pipeline: &Pipeline,
-        block: Block,
-        asked: Asked,
+        block: LaneSpan,
+        asked: AskedDispatch,
     ) -> Result<Pending, BatchError> {
         let begun = Instant::now();
         let (submission, mapped) = device.watched(block.lanes, || {
@@ -201,14 +206,14 @@ impl Buffers {
         if asked.is_first && self.shape.given > 0 {
             // All of it, because the next block may be longer.
             let mapped = map(&self.send, MapMode::Write, self.shape.given * self.capacity * WORD);
-            self.sent = Some(Answer { submission: submission.clone(), mapped });
+            self.sent = Some(MappedAnswer { submission: submission.clone(), mapped });
         }
-        let answer = Answer { submission, mapped };
+        let answer = MappedAnswer { submission, mapped };
         Ok(Pending { begun, with_results: asked.with_results, answer })
     }
 
     /// Waits for a submission: how many lanes are under way behind its last dispatch.
-    pub fn under_way(&self, device: &Device, pending: &Pending) -> Result<u32, BatchError> {
+    pub fn under_way(&self, device: &BatchDevice, pending: &Pending) -> Result<u32, BatchError> {
         device.wait(&pending.answer.submission, &pending.answer.mapped)?;
         let bytes = self.back_bytes(device, 0..STATUS)?;
         let count = bytemuck::pod_collect_to_vec::<u8, u32>(&bytes);
@@ -218,8 +223,8 @@ impl Buffers {
     /// Reads what the lanes have come to behind a submission with results that was waited for: words, steps, statuses.
     pub fn read(
         &self,
-        device: &Device,
-        block: Block,
+        device: &BatchDevice,
+        block: LaneSpan,
         found: &mut [&mut [u64]],
         steps: &mut [u64],
         statuses: &mut [u32],
@@ -241,18 +246,18 @@ impl Buffers {
         self.back.unmap();
     }
 
-    fn copy_words(&self, device: &Device, at: usize, to: &mut [u8]) -> Result<(), BatchError> {
+    fn copy_words(&self, device: &BatchDevice, at: usize, to: &mut [u8]) -> Result<(), BatchError> {
         let bytes = self.back_bytes(device, at..at + to.len())?;
         to.copy_from_slice(&bytes);
         Ok(())
     }
 
-    fn back_bytes(&self, device: &Device, range: Range<usize>) -> Result<wgpu::BufferView, BatchError> {
+    fn back_bytes(&self, device: &BatchDevice, range: Range<usize>) -> Result<wgpu::BufferView, BatchError> {
         let range = range.start as u64..range.end as u64;
         self.back.get_mapped_range(range).map_err(|error| device.refused(&error))
     }
 
-    fn tell_parameters(&self, device: &Device, block: Block, asked: Asked) {
+    fn tell_parameters(&self, device: &BatchDevice, block: LaneSpan, asked: AskedDispatch) {
         let write = |at: usize, is_first| {
             let words = block.parameters(asked, is_first);
             device.queue().write_buffer(&self.parameters, at as u64, bytemuck::cast_slice(&words));
@@ -266,7 +271,7 @@ impl Buffers {
     }
 
     /// What is to be done in front of a block's first dispatch.
-    fn begin(&self, encoder: &mut wgpu::CommandEncoder, block: Block) {
+    fn begin(&self, encoder: &mut wgpu::CommandEncoder, block: LaneSpan) {
         let stride = block.stride();
         if self.shape.given > 0 {
             let bytes = (self.shape.given * stride * WORD) as u64;
@@ -278,11 +283,11 @@ impl Buffers {
 
     fn dispatch(
         &self,
-        device: &Device,
+        device: &BatchDevice,
         pipeline: &Pipeline,
         encoder: &mut wgpu::CommandEncoder,
         group: &wgpu::BindGroup,
-        block: Block,
+        block: LaneSpan,
     ) {
         let behind = (block.stride() * STATUS) as u64;
         encoder.clear_buffer(&self.statuses, behind, Some((BEHIND_STATUSES * STATUS) as u64));
@@ -295,7 +300,7 @@ impl Buffers {
     }
 
     /// Copies what the processor is to see; the bytes of that.
-    fn copy_back(&self, encoder: &mut wgpu::CommandEncoder, block: Block, with_results: bool) -> usize {
+    fn copy_back(&self, encoder: &mut wgpu::CommandEncoder, block: LaneSpan, with_results: bool) -> usize {
         let stride = block.stride();
         let mut copy = |from: &wgpu::Buffer, begin: usize, bytes: usize, to: usize| {
             if bytes > 0 {

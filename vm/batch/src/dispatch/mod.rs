@@ -19,15 +19,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use buffers::{Asked, Block, Buffers, Pending};
+use buffers::{AskedDispatch, Buffers, LaneSpan, Pending};
 use pace::Pace;
 use pipeline::Pipeline;
-use room::Shape;
+use room::WordShape;
 
-use crate::device::Device;
+use crate::device::BatchDevice;
 use crate::error::BatchError;
 use crate::shader::{LaneShader, WORKGROUP, status};
-use crate::spirv::{Spirv, Wide, names_wide_floats};
+use crate::spirv::{Spirv, WideTypes, names_wide_floats};
 
 /// How a lane ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +53,9 @@ pub struct LanesRun {
 /// A shader on a device, which carries out batches from any thread, several at a time.
 #[derive(Debug)]
 pub(crate) struct DeviceShader {
-    device: Device,
+    device: BatchDevice,
     pipeline: Pipeline,
-    shape: Shape,
+    shape: WordShape,
     most_lanes: usize,
     /// Memory that no batch uses now.
     idle: Mutex<Vec<Buffers>>,
@@ -78,20 +78,20 @@ impl DeviceShader {
     ///
     /// [`BatchError::Shader`] for a text that isn't one, [`BatchError::Lacks`] where the device doesn't have its numbers or ends loops too
     /// early for it, [`BatchError::Memory`] where not even one group of lanes fits, and what the device reports.
-    pub fn new(device: &Device, shader: &LaneShader) -> Result<Self, BatchError> {
+    pub fn new(device: &BatchDevice, shader: &LaneShader) -> Result<Self, BatchError> {
         let info = device.info();
         if !info.has_f64 && names_wide_floats(&shader.wgsl) {
             return Err(info.lacks("SHADER_F64", "use fixed point, f32, another device, or the processor"));
         }
         let spirv = Spirv::of(
             &shader.wgsl,
-            Wide { floats: info.has_f64, integers: info.has_i64 },
+            WideTypes { floats: info.has_f64, integers: info.has_i64 },
             shader.helper_rounds,
         )?;
         let Some(rounds) = device.probe().rounds_of_a_lane(spirv.uncounted_rounds()) else {
             return Err(info.lacks("loops of enough rounds", "use another device, or the processor"));
         };
-        let shape = Shape::of(shader);
+        let shape = WordShape::of(shader);
         let most_lanes = shape.most_lanes(&device.wgpu().limits());
         if most_lanes == 0 {
             return Err(BatchError::Memory { lanes: WORKGROUP as usize });
@@ -226,7 +226,7 @@ struct Batch<'a, 'b> {
 struct Flight {
     buffers: Buffers,
     range: Range<usize>,
-    block: Block,
+    block: LaneSpan,
     pending: Pending,
 }
 
@@ -276,7 +276,7 @@ impl Batch<'_, '_> {
         self.is_wanted()?;
         let range = *begin..(*begin + of_a_block).min(self.steps.len());
         *begin = range.end;
-        let block = Block { lanes: range.len(), most_steps: self.most_steps };
+        let block = LaneSpan { lanes: range.len(), most_steps: self.most_steps };
         let Some(mut buffers) = self.free.pop() else {
             return Err(BatchError::Memory { lanes: range.len() });
         };
@@ -284,7 +284,7 @@ impl Batch<'_, '_> {
         buffers.send(device, self.given, &range)?;
         let Pace { rounds, ends_at_once, .. } = self.pace;
         let with_results = ends_at_once || self.results_are_few(block);
-        let asked = Asked { is_first: true, dispatches: 1, rounds, with_results };
+        let asked = AskedDispatch { is_first: true, dispatches: 1, rounds, with_results };
         let pending = buffers.submit(device, pipeline, block, asked)?;
         Ok(Flight { buffers, range, block, pending })
     }
@@ -302,8 +302,12 @@ impl Batch<'_, '_> {
                 break;
             }
             buffers.done();
-            let mut asked =
-                Asked { is_first: false, dispatches: 0, rounds: self.pace.rounds, with_results: true };
+            let mut asked = AskedDispatch {
+                is_first: false,
+                dispatches: 0,
+                rounds: self.pace.rounds,
+                with_results: true,
+            };
             if under_way > 0 {
                 self.is_wanted()?;
                 self.pace.learn(took);
@@ -319,7 +323,7 @@ impl Batch<'_, '_> {
         Ok(buffers)
     }
 
-    fn read(&mut self, buffers: &Buffers, range: &Range<usize>, block: Block) -> Result<(), BatchError> {
+    fn read(&mut self, buffers: &Buffers, range: &Range<usize>, block: LaneSpan) -> Result<(), BatchError> {
         let shorter = || buffers::count(0, range.end);
         let mut found = Vec::with_capacity(self.found.len());
         for column in self.found.iter_mut() {
@@ -332,7 +336,7 @@ impl Batch<'_, '_> {
         read.and_then(|()| self.shader.device.is_well())
     }
 
-    fn results_are_few(&self, block: Block) -> bool {
+    fn results_are_few(&self, block: LaneSpan) -> bool {
         block.lanes * self.shader.shape.bytes_of_results() <= FEW_BYTES
     }
 

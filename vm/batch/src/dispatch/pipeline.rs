@@ -2,7 +2,7 @@
 
 use wgpu::util::DeviceExt;
 
-use crate::device::Device;
+use crate::device::BatchDevice;
 use crate::error::BatchError;
 use crate::passthrough::{ENTRY, shader_module};
 use crate::spirv::Spirv;
@@ -24,7 +24,7 @@ impl Pipeline {
     /// # Errors
     ///
     /// What the device reports. Some drivers compile only before the first dispatch.
-    pub fn new(device: &Device, spirv: &Spirv, constants: &[u64]) -> Result<Self, BatchError> {
+    pub fn new(device: &BatchDevice, spirv: &Spirv, constants: &[u64]) -> Result<Self, BatchError> {
         device.watched(0, || {
             let wgpu = device.wgpu();
             let module = shader_module(wgpu, spirv);
@@ -61,7 +61,7 @@ impl Pipeline {
     /// Binds it to its parameters (from a place in their buffer on), and to the five buffers from what is given to the steps.
     pub fn bind(
         &self,
-        device: &Device,
+        device: &BatchDevice,
         (parameters, at): (&wgpu::Buffer, usize),
         others: [&wgpu::Buffer; 5],
     ) -> wgpu::BindGroup {

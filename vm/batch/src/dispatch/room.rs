@@ -4,7 +4,7 @@ use crate::shader::{LaneShader, WORKGROUP};
 
 /// Words of 64 bits that each lane has of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct WordShape {
     pub given: usize,
     pub found: usize,
     pub kept: usize,
@@ -19,7 +19,7 @@ pub(super) const BEHIND_STATUSES: usize = 3;
 /// Bytes in front of what is read back: the count of lanes under way, and nothing.
 pub(super) const BEFORE_RESULTS: usize = 16;
 
-impl Shape {
+impl WordShape {
     pub fn of(shader: &LaneShader) -> Self {
         let [given, found, kept] = [shader.given, shader.found, shader.kept].map(|words| words as usize);
         Self { given, found, kept }
@@ -72,14 +72,14 @@ mod tests {
     #[test]
     fn every_binding_fits() {
         for (given, found, kept) in [(0, 0, 0), (1, 1, 0), (3, 40, 1000), (70_000, 1, 1)] {
-            let shape = Shape { given, found, kept };
+            let shape = WordShape { given, found, kept };
             let lanes = shape.most_lanes(&limits());
             assert!(lanes > 0 && lanes.is_multiple_of(64));
             assert!(lanes * given.max(found).max(kept).max(1) * WORD <= 1 << 27);
             assert!((lanes + 3) * STATUS <= 1 << 27);
             assert!(lanes * shape.bytes_of_results() + BEFORE_RESULTS <= 1 << 28);
         }
-        assert_eq!(Shape { given: 1 << 24, found: 0, kept: 0 }.most_lanes(&limits()), 0);
+        assert_eq!(WordShape { given: 1 << 24, found: 0, kept: 0 }.most_lanes(&limits()), 0);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use reviver_isa::number::fixed::{arc, exp_log, hyperbolic, power, rotation, spec
 use super::function::RealFunction;
 use super::tables::Tables;
 use super::wide::WORD;
-use super::wide_reading::{Rounds, TextWords};
-use super::written::Term;
+use super::wide_reading::{Rounds, ShaderWords};
+use super::written::WrittenTerm;
 
 /// The text of the function of a name.
 pub(super) fn text(name: &str, tables: &Tables) -> Option<String> {
@@ -39,7 +39,7 @@ pub(super) fn rounds(function: RealFunction) -> u32 {
 }
 
 fn function_text(function: RealFunction, name: &str, frac: u32, tables: &Tables) -> Option<String> {
-    let s = TextWords::with_calls(tables);
+    let s = ShaderWords::with_calls(tables);
     let parameters: &[&str] = match function {
         RealFunction::Elementary(_) => &["x"],
         RealFunction::Pow => &["a", "b"],
@@ -48,7 +48,7 @@ fn function_text(function: RealFunction, name: &str, frac: u32, tables: &Tables)
         RealFunction::Turn { .. } => &["x", "y", "angle"],
         RealFunction::Hypot => return None,
     };
-    let terms: Vec<Term> = parameters.iter().map(|name| s.number(name)).collect();
+    let terms: Vec<WrittenTerm> = parameters.iter().map(|name| s.number(name)).collect();
     let [value, fault] = match (function, terms.as_slice()) {
         (RealFunction::Elementary(function), &[x]) => elementary(&s, function, x, frac)?,
         (RealFunction::Pow, &[a, b]) => power::pow(&s, a, b, frac),
@@ -81,11 +81,11 @@ fn function_text(function: RealFunction, name: &str, frac: u32, tables: &Tables)
 }
 
 /// A number that is always there.
-fn surely(s: &TextWords, value: Term) -> [Term; 2] {
+fn surely(s: &ShaderWords, value: WrittenTerm) -> [WrittenTerm; 2] {
     [value, s.argument(&super::wide::literal(0))]
 }
 
-fn elementary(s: &TextWords, function: Elementary, x: Term, frac: u32) -> Option<[Term; 2]> {
+fn elementary(s: &ShaderWords, function: Elementary, x: WrittenTerm, frac: u32) -> Option<[WrittenTerm; 2]> {
     Some(match function {
         // These are no series.
         Elementary::Sqrt | Elementary::Round | Elementary::Floor => return None,
@@ -113,14 +113,14 @@ fn elementary(s: &TextWords, function: Elementary, x: Term, frac: u32) -> Option
 
 /// Parts of the functions that are read, too.
 fn part<'t>(name: &str, tables: &'t Tables) -> Option<String> {
-    let (read, parameters): (fn(&TextWords<'t>, Term, Term) -> Term, _) = match name {
+    let (read, parameters): (fn(&ShaderWords<'t>, WrittenTerm, WrittenTerm) -> WrittenTerm, _) = match name {
         "rv_wide_mul_high" => (wide::mul_high, ["a", "b"]),
         "rv_wide_fraction" => (wide::fraction, ["n", "d"]),
         "rv_wide_round_shift" => (wide::round_shift, ["value", "shift"]),
         _ => return None,
     };
     // Its estimates are at most 2 too large.
-    let s = TextWords::called(tables, Rounds::AtMost(2));
+    let s = ShaderWords::called(tables, Rounds::AtMost(2));
     let [a, b] = parameters.map(|name| s.argument(name));
     let made = read(&s, a, b);
     let (body, gives) = s.body(&[made]);

@@ -7,11 +7,11 @@ use reviver_isa::number::elementary::{
     FloatOps, Format, NativeDouble, NativeSingle, exp, inverse_trig, log, power, roots, special, trig,
 };
 
-use super::float_reading::TextFloats;
+use super::float_reading::ShaderFloats;
 use super::function::RealFunction;
 use super::spelling::{DOUBLE, FloatType, SINGLE};
 use super::tables::Tables;
-use super::written::Term;
+use super::written::WrittenTerm;
 
 /// The text of the function of a name.
 pub(super) fn text(name: &str, tables: &Tables) -> Option<String> {
@@ -50,9 +50,9 @@ fn read<'t, F: Format, const N: usize>(
     stem: &str,
     parameters: [&str; N],
     tables: &'t Tables,
-    function: impl FnOnce(&TextFloats<'t, F>, [Term; N]) -> Term,
+    function: impl FnOnce(&ShaderFloats<'t, F>, [WrittenTerm; N]) -> WrittenTerm,
 ) -> String {
-    let s = TextFloats::<F>::new(float, tables);
+    let s = ShaderFloats::<F>::new(float, tables);
     let arguments = parameters.map(|parameter| s.argument(parameter));
     let made = function(&s, arguments);
     let body = s.body(made);
@@ -62,7 +62,7 @@ fn read<'t, F: Format, const N: usize>(
 }
 
 fn elementary<'t, F: Format>(float: FloatType, function: Elementary, tables: &'t Tables) -> Option<String> {
-    let function_of: fn(&TextFloats<'t, F>, Term) -> Term = match function {
+    let function_of: fn(&ShaderFloats<'t, F>, WrittenTerm) -> WrittenTerm = match function {
         // These are no series.
         Elementary::Sqrt | Elementary::Floor | Elementary::Round => return None,
         Elementary::Exp => exp::exp,
@@ -90,7 +90,7 @@ fn elementary<'t, F: Format>(float: FloatType, function: Elementary, tables: &'t
 }
 
 fn powi_of_parts<F: Format>(float: FloatType, tables: &Tables) -> String {
-    let s = TextFloats::<F>::new(float, tables);
+    let s = ShaderFloats::<F>::new(float, tables);
     let [a, n, rest, is_odd] = ["a", "n", "rest", "is_odd"].map(|name| s.argument(name));
     let made = power::powi(&s, a, (n, rest), is_odd);
     let (body, of) = (s.body(made), float.name);

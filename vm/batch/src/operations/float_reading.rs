@@ -7,38 +7,38 @@ use reviver_isa::number::elementary::{FloatOps, Format};
 
 use super::spelling::FloatType;
 use super::tables::Tables;
-use super::written::{Term, WrittenFunction};
+use super::written::{ShaderFunction, WrittenTerm};
 
 /// A function of floats while it is written.
-pub(super) struct TextFloats<'t, F> {
+pub(super) struct ShaderFloats<'t, F> {
     float: FloatType,
-    written: WrittenFunction,
+    written: ShaderFunction,
     tables: &'t Tables,
     format: PhantomData<F>,
 }
 
-impl<'t, F: Format> TextFloats<'t, F> {
-    pub fn new(float: FloatType, tables: &'t Tables) -> TextFloats<'t, F> {
-        TextFloats { float, written: WrittenFunction::default(), tables, format: PhantomData }
+impl<'t, F: Format> ShaderFloats<'t, F> {
+    pub fn new(float: FloatType, tables: &'t Tables) -> ShaderFloats<'t, F> {
+        ShaderFloats { float, written: ShaderFunction::default(), tables, format: PhantomData }
     }
 
     /// What a parameter of the function holds.
-    pub fn argument(&self, name: &str) -> Term {
+    pub fn argument(&self, name: &str) -> WrittenTerm {
         self.written.given(name)
     }
 
     /// The lines of a function that gives a term back.
-    pub fn body(self, gives: Term) -> String {
+    pub fn body(self, gives: WrittenTerm) -> String {
         let (lines, gives) = self.written.body(&[gives]);
         format!("{lines}    return {};\n", gives.concat())
     }
 
-    fn made<const N: usize>(&self, text: &str, uses: [Term; N]) -> Term {
+    fn made<const N: usize>(&self, text: &str, uses: [WrittenTerm; N]) -> WrittenTerm {
         self.written.made(text, uses)
     }
 
     /// A shift, by a number of `u32`.
-    fn shifted(&self, text: [&str; 3], a: Term, amount: Term) -> Term {
+    fn shifted(&self, text: [&str; 3], a: WrittenTerm, amount: WrittenTerm) -> WrittenTerm {
         let [before, between, behind] = text;
         let most = u64::from(self.float.width - 1);
         match self.written.number(amount) {
@@ -51,116 +51,116 @@ impl<'t, F: Format> TextFloats<'t, F> {
     }
 }
 
-impl<F: Format> FloatOps for TextFloats<'_, F> {
+impl<F: Format> FloatOps for ShaderFloats<'_, F> {
     type Format = F;
-    type Float = Term;
-    type Word = Term;
-    type Flag = Term;
+    type Float = WrittenTerm;
+    type Word = WrittenTerm;
+    type Flag = WrittenTerm;
 
-    fn float(&self, value: f64) -> Term {
+    fn float(&self, value: f64) -> WrittenTerm {
         self.written.given(self.float.float(value))
     }
-    fn word(&self, value: i64) -> Term {
+    fn word(&self, value: i64) -> WrittenTerm {
         let bits = if self.float.width == 32 { u64::from(value as u32) } else { value as u64 };
         self.written.literal(self.float.word_literal(bits), bits)
     }
-    fn add(&self, a: Term, b: Term) -> Term {
+    fn add(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} + {}", [a, b])
     }
-    fn sub(&self, a: Term, b: Term) -> Term {
+    fn sub(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} - {}", [a, b])
     }
-    fn mul(&self, a: Term, b: Term) -> Term {
+    fn mul(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} * {}", [a, b])
     }
-    fn div(&self, a: Term, b: Term) -> Term {
+    fn div(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} / {}", [a, b])
     }
-    fn sqrt(&self, a: Term) -> Term {
+    fn sqrt(&self, a: WrittenTerm) -> WrittenTerm {
         self.made("sqrt({})", [a])
     }
-    fn bits(&self, a: Term) -> Term {
+    fn bits(&self, a: WrittenTerm) -> WrittenTerm {
         self.made(&format!("bitcast<{}>({{}})", self.float.word), [a])
     }
-    fn of_bits(&self, a: Term) -> Term {
+    fn of_bits(&self, a: WrittenTerm) -> WrittenTerm {
         self.made(&format!("bitcast<{}>({{}})", self.float.name), [a])
     }
-    fn whole(&self, a: Term) -> Term {
+    fn whole(&self, a: WrittenTerm) -> WrittenTerm {
         self.made(&format!("rv_whole_{}({{}})", self.float.name), [a])
     }
-    fn of_word(&self, a: Term) -> Term {
+    fn of_word(&self, a: WrittenTerm) -> WrittenTerm {
         let FloatType { name, signed, .. } = self.float;
         self.made(&format!("{name}({signed}({{}}))"), [a])
     }
-    fn word_add(&self, a: Term, b: Term) -> Term {
+    fn word_add(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} + {}", [a, b])
     }
-    fn word_sub(&self, a: Term, b: Term) -> Term {
+    fn word_sub(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} - {}", [a, b])
     }
-    fn word_mul(&self, a: Term, b: Term) -> Term {
+    fn word_mul(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} * {}", [a, b])
     }
-    fn word_and(&self, a: Term, b: Term) -> Term {
+    fn word_and(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} & {}", [a, b])
     }
-    fn word_or(&self, a: Term, b: Term) -> Term {
+    fn word_or(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} | {}", [a, b])
     }
-    fn word_xor(&self, a: Term, b: Term) -> Term {
+    fn word_xor(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} ^ {}", [a, b])
     }
-    fn word_shl(&self, a: Term, amount: Term) -> Term {
+    fn word_shl(&self, a: WrittenTerm, amount: WrittenTerm) -> WrittenTerm {
         self.shifted(["", " << ", ""], a, amount)
     }
-    fn word_shr(&self, a: Term, amount: Term) -> Term {
+    fn word_shr(&self, a: WrittenTerm, amount: WrittenTerm) -> WrittenTerm {
         self.shifted(["", " >> ", ""], a, amount)
     }
-    fn word_sar(&self, a: Term, amount: Term) -> Term {
+    fn word_sar(&self, a: WrittenTerm, amount: WrittenTerm) -> WrittenTerm {
         let FloatType { word, signed, .. } = self.float;
         let before = format!("{word}({signed}(");
         self.shifted([&before, ") >> ", ")"], a, amount)
     }
-    fn lt(&self, a: Term, b: Term) -> Term {
+    fn lt(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} < {}", [a, b])
     }
-    fn le(&self, a: Term, b: Term) -> Term {
+    fn le(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} <= {}", [a, b])
     }
-    fn eq(&self, a: Term, b: Term) -> Term {
+    fn eq(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} == {}", [a, b])
     }
-    fn word_lt(&self, a: Term, b: Term) -> Term {
+    fn word_lt(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         let signed = self.float.signed;
         self.made(&format!("{signed}({{}}) < {signed}({{}})"), [a, b])
     }
-    fn word_eq(&self, a: Term, b: Term) -> Term {
+    fn word_eq(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} == {}", [a, b])
     }
-    fn both(&self, a: Term, b: Term) -> Term {
+    fn both(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} & {}", [a, b])
     }
-    fn either(&self, a: Term, b: Term) -> Term {
+    fn either(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} | {}", [a, b])
     }
-    fn not(&self, a: Term) -> Term {
+    fn not(&self, a: WrittenTerm) -> WrittenTerm {
         self.made("!{}", [a])
     }
-    fn select(&self, flag: Term, yes: Term, no: Term) -> Term {
+    fn select(&self, flag: WrittenTerm, yes: WrittenTerm, no: WrittenTerm) -> WrittenTerm {
         self.made("select({}, {}, {})", [no, yes, flag])
     }
-    fn word_select(&self, flag: Term, yes: Term, no: Term) -> Term {
+    fn word_select(&self, flag: WrittenTerm, yes: WrittenTerm, no: WrittenTerm) -> WrittenTerm {
         self.made("select({}, {}, {})", [no, yes, flag])
     }
     fn pick<const N: usize>(
         &self,
-        flag: Term,
-        yes: impl FnOnce() -> [Term; N],
-        no: impl FnOnce() -> [Term; N],
-    ) -> [Term; N] {
+        flag: WrittenTerm,
+        yes: impl FnOnce() -> [WrittenTerm; N],
+        no: impl FnOnce() -> [WrittenTerm; N],
+    ) -> [WrittenTerm; N] {
         self.written.picked(self.float.name, flag, yes, no)
     }
-    fn lookup(&self, table: &'static [i64], index: Term) -> Term {
+    fn lookup(&self, table: &'static [i64], index: WrittenTerm) -> WrittenTerm {
         let word = |&word: &i64| if self.float.width == 32 { u64::from(word as u32) } else { word as u64 };
         let at = self.tables.place(table.iter().map(word));
         let text = format!("{}(rv_table({at}u + (u32({{}}) & {}u)))", self.float.word, table.len() - 1);

@@ -78,7 +78,7 @@ pub(super) fn text(name: &str) -> Option<String> {
     let stem = name.trim_end_matches(|sign: char| sign.is_ascii_digit());
     let bits: u32 = name.get(stem.len()..)?.parse().ok()?;
     let word = [Word::W8, Word::W16, Word::W32, Word::W64].into_iter().find(|word| word.bits() == bits)?;
-    let text = WordText { word, stem: stem.strip_prefix("rv_")? };
+    let text = ShaderWordText { word, stem: stem.strip_prefix("rv_")? };
     Some(match text.stem {
         "div" => text.divided("/"),
         "rem" => text.divided("%"),
@@ -93,12 +93,12 @@ pub(super) fn text(name: &str) -> Option<String> {
 }
 
 /// A function of words.
-struct WordText<'a> {
+struct ShaderWordText<'a> {
     word: Word,
     stem: &'a str,
 }
 
-impl WordText<'_> {
+impl ShaderWordText<'_> {
     fn function(&self, body: &str) -> String {
         format!("fn {}(a: i64, b: i64) -> i64 {{\n{body}}}\n", of_word(self.stem, self.word))
     }

@@ -5,7 +5,7 @@ use reviver_isa::number::fixed::{WideOps, wide};
 
 use super::tables::Tables;
 use super::wide::{WORD, literal, sar, shl, shr};
-use super::written::{Term, WrittenFunction};
+use super::written::{ShaderFunction, WrittenTerm};
 
 /// How loops are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,47 +17,47 @@ pub(super) enum Rounds {
 }
 
 /// A function of words while it is written.
-pub(super) struct TextWords<'t> {
-    written: WrittenFunction,
+pub(super) struct ShaderWords<'t> {
+    written: ShaderFunction,
     tables: &'t Tables,
     rounds: Rounds,
     /// Whether products, quotients and roundings have functions of their own.
     has_calls: bool,
 }
 
-impl<'t> TextWords<'t> {
+impl<'t> ShaderWords<'t> {
     /// A function that calls others for products, quotients and roundings.
-    pub fn with_calls(tables: &'t Tables) -> TextWords<'t> {
-        let written = WrittenFunction::default();
-        TextWords { written, tables, rounds: Rounds::Many, has_calls: true }
+    pub fn with_calls(tables: &'t Tables) -> ShaderWords<'t> {
+        let written = ShaderFunction::default();
+        ShaderWords { written, tables, rounds: Rounds::Many, has_calls: true }
     }
 
     /// One of those others.
-    pub fn called(tables: &'t Tables, rounds: Rounds) -> TextWords<'t> {
-        TextWords { written: WrittenFunction::default(), tables, rounds, has_calls: false }
+    pub fn called(tables: &'t Tables, rounds: Rounds) -> ShaderWords<'t> {
+        ShaderWords { written: ShaderFunction::default(), tables, rounds, has_calls: false }
     }
 
     /// What a parameter of the function holds.
-    pub fn argument(&self, name: &str) -> Term {
+    pub fn argument(&self, name: &str) -> WrittenTerm {
         self.written.given(name)
     }
 
     /// A number of fixed point, as a word.
-    pub fn number(&self, name: &str) -> Term {
+    pub fn number(&self, name: &str) -> WrittenTerm {
         self.made("rv_wide_of({})", [self.argument(name)])
     }
 
     /// The lines that terms come of, and how these are written.
-    pub fn body(self, gives: &[Term]) -> (String, Vec<String>) {
+    pub fn body(self, gives: &[WrittenTerm]) -> (String, Vec<String>) {
         self.written.body(gives)
     }
 
-    fn made<const N: usize>(&self, text: &str, uses: [Term; N]) -> Term {
+    fn made<const N: usize>(&self, text: &str, uses: [WrittenTerm; N]) -> WrittenTerm {
         self.written.made(text, uses)
     }
 
     /// A line of one operand, which may stand in it up to three times.
-    fn of_one(&self, text: &str, a: Term) -> Term {
+    fn of_one(&self, text: &str, a: WrittenTerm) -> WrittenTerm {
         self.made(text, [a, a, a])
     }
 
@@ -66,93 +66,93 @@ impl<'t> TextWords<'t> {
     }
 }
 
-impl WideOps for TextWords<'_> {
-    type Word = Term;
-    type Flag = Term;
+impl WideOps for ShaderWords<'_> {
+    type Word = WrittenTerm;
+    type Flag = WrittenTerm;
 
-    fn word(&self, value: u128) -> Term {
+    fn word(&self, value: u128) -> WrittenTerm {
         self.written.given(literal(value))
     }
-    fn never(&self) -> Term {
+    fn never(&self) -> WrittenTerm {
         self.written.given("false")
     }
-    fn add(&self, a: Term, b: Term) -> Term {
+    fn add(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("rv_wide_add({}, {})", [a, b])
     }
-    fn sub(&self, a: Term, b: Term) -> Term {
+    fn sub(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("rv_wide_sub({}, {})", [a, b])
     }
-    fn mul(&self, a: Term, b: Term) -> Term {
+    fn mul(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("rv_wide_mul({}, {})", [a, b])
     }
-    fn div(&self, a: Term, b: Term) -> Term {
+    fn div(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("rv_wide_div({}, {})", [a, b])
     }
-    fn and(&self, a: Term, b: Term) -> Term {
+    fn and(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} & {}", [a, b])
     }
-    fn or(&self, a: Term, b: Term) -> Term {
+    fn or(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} | {}", [a, b])
     }
-    fn shl(&self, a: Term, amount: u32) -> Term {
+    fn shl(&self, a: WrittenTerm, amount: u32) -> WrittenTerm {
         self.of_one(&shl(amount), a)
     }
-    fn shr(&self, a: Term, amount: u32) -> Term {
+    fn shr(&self, a: WrittenTerm, amount: u32) -> WrittenTerm {
         self.of_one(&shr(amount), a)
     }
-    fn sar(&self, a: Term, amount: u32) -> Term {
+    fn sar(&self, a: WrittenTerm, amount: u32) -> WrittenTerm {
         self.of_one(&sar(amount), a)
     }
-    fn shl_by(&self, a: Term, amount: Term) -> Term {
+    fn shl_by(&self, a: WrittenTerm, amount: WrittenTerm) -> WrittenTerm {
         self.made("rv_wide_shl({}, u32({}.x & 127lu))", [a, amount])
     }
-    fn shr_by(&self, a: Term, amount: Term) -> Term {
+    fn shr_by(&self, a: WrittenTerm, amount: WrittenTerm) -> WrittenTerm {
         self.made("rv_wide_shr({}, u32({}.x & 127lu))", [a, amount])
     }
-    fn zeros(&self, a: Term) -> Term {
+    fn zeros(&self, a: WrittenTerm) -> WrittenTerm {
         self.made("rv_wide_zeros({})", [a])
     }
-    fn root(&self, a: Term) -> Term {
+    fn root(&self, a: WrittenTerm) -> WrittenTerm {
         self.made("rv_wide_root({})", [a])
     }
-    fn lt(&self, a: Term, b: Term) -> Term {
+    fn lt(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("rv_wide_lt({}, {})", [a, b])
     }
-    fn eq(&self, a: Term, b: Term) -> Term {
+    fn eq(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("rv_wide_eq({}, {})", [a, b])
     }
-    fn both(&self, a: Term, b: Term) -> Term {
+    fn both(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} & {}", [a, b])
     }
-    fn either(&self, a: Term, b: Term) -> Term {
+    fn either(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("{} | {}", [a, b])
     }
-    fn differ(&self, a: Term, b: Term) -> Term {
+    fn differ(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         self.made("!({} == {})", [a, b])
     }
-    fn not(&self, a: Term) -> Term {
+    fn not(&self, a: WrittenTerm) -> WrittenTerm {
         self.made("!{}", [a])
     }
-    fn is_negative(&self, a: Term) -> Term {
+    fn is_negative(&self, a: WrittenTerm) -> WrittenTerm {
         self.made("i64({}.y) < 0li", [a])
     }
-    fn select(&self, flag: Term, yes: Term, no: Term) -> Term {
+    fn select(&self, flag: WrittenTerm, yes: WrittenTerm, no: WrittenTerm) -> WrittenTerm {
         self.made("select({}, {}, {})", [no, yes, flag])
     }
     fn pick<const N: usize>(
         &self,
-        flag: Term,
-        yes: impl FnOnce() -> [Term; N],
-        no: impl FnOnce() -> [Term; N],
-    ) -> [Term; N] {
+        flag: WrittenTerm,
+        yes: impl FnOnce() -> [WrittenTerm; N],
+        no: impl FnOnce() -> [WrittenTerm; N],
+    ) -> [WrittenTerm; N] {
         self.written.picked(WORD, flag, yes, no)
     }
     fn repeat<const N: usize>(
         &self,
-        first: [Term; N],
-        holds: impl Fn([Term; N]) -> Term,
-        step: impl Fn([Term; N]) -> [Term; N],
-    ) -> [Term; N] {
+        first: [WrittenTerm; N],
+        holds: impl Fn([WrittenTerm; N]) -> WrittenTerm,
+        step: impl Fn([WrittenTerm; N]) -> [WrittenTerm; N],
+    ) -> [WrittenTerm; N] {
         match self.rounds {
             Rounds::Many => self.written.repeated(WORD, first, holds, step),
             Rounds::AtMost(rounds) => (0..rounds).fold(first, |words, _| {
@@ -161,7 +161,7 @@ impl WideOps for TextWords<'_> {
             }),
         }
     }
-    fn lookup(&self, table: &'static [u128], index: Term) -> Term {
+    fn lookup(&self, table: &'static [u128], index: WrittenTerm) -> WrittenTerm {
         let halves = |&word: &u128| [word as u64, (word >> 64) as u64];
         let at = self.tables.place(table.iter().flat_map(halves));
         let last = table.len().saturating_sub(1);
@@ -170,19 +170,19 @@ impl WideOps for TextWords<'_> {
         self.of_one(&self.pair("rv_table({})", "rv_table({} + 1u)"), row)
     }
 
-    fn mul_high(&self, a: Term, b: Term) -> Term {
+    fn mul_high(&self, a: WrittenTerm, b: WrittenTerm) -> WrittenTerm {
         match self.has_calls {
             true => self.made("rv_wide_mul_high({}, {})", [a, b]),
             false => wide::mul_high(self, a, b),
         }
     }
-    fn fraction(&self, n: Term, d: Term) -> Term {
+    fn fraction(&self, n: WrittenTerm, d: WrittenTerm) -> WrittenTerm {
         match self.has_calls {
             true => self.made("rv_wide_fraction({}, {})", [n, d]),
             false => wide::fraction(self, n, d),
         }
     }
-    fn round_shift(&self, value: Term, shift: Term) -> Term {
+    fn round_shift(&self, value: WrittenTerm, shift: WrittenTerm) -> WrittenTerm {
         match self.has_calls {
             true => self.made("rv_wide_round_shift({}, {})", [value, shift]),
             false => wide::round_shift(self, value, shift),

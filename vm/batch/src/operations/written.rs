@@ -5,11 +5,11 @@ use std::cell::RefCell;
 
 /// The number of something that an expression names.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Term(usize);
+pub(super) struct WrittenTerm(usize);
 
 /// How a term is written.
 #[derive(Clone, Debug)]
-enum Spelling {
+enum WrittenSpelling {
     /// As it stands, and its number where it is a literal integer.
     Given(String, Option<u64>),
     /// The variable of this term's number.
@@ -17,80 +17,80 @@ enum Spelling {
 }
 
 #[derive(Clone, Debug)]
-enum Line {
+enum WrittenLine {
     Let {
-        term: Term,
+        term: WrittenTerm,
         text: String,
-        uses: Vec<Term>,
+        uses: Vec<WrittenTerm>,
     },
     Pick {
         of: &'static str,
-        flag: Term,
-        results: Vec<Term>,
-        ways: [Lines; 2],
+        flag: WrittenTerm,
+        results: Vec<WrittenTerm>,
+        ways: [WrittenLines; 2],
     },
     /// Variables that are changed by steps, for as long as something holds.
     Repeat {
         of: &'static str,
-        state: Vec<Term>,
-        first: Vec<Term>,
-        test: Lines,
-        step: Lines,
+        state: Vec<WrittenTerm>,
+        first: Vec<WrittenTerm>,
+        test: WrittenLines,
+        step: WrittenLines,
     },
 }
 
 /// Lines, and what they come to.
 #[derive(Clone, Debug)]
-struct Lines {
-    lines: Vec<Line>,
-    gives: Vec<Term>,
+struct WrittenLines {
+    lines: Vec<WrittenLine>,
+    gives: Vec<WrittenTerm>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    terms: Vec<Spelling>,
-    lines: Vec<Line>,
+struct WritingState {
+    terms: Vec<WrittenSpelling>,
+    lines: Vec<WrittenLine>,
 }
 
 /// A function while it is written. Those who write it share it.
 #[derive(Debug, Default)]
-pub(super) struct WrittenFunction(RefCell<State>);
+pub(super) struct ShaderFunction(RefCell<WritingState>);
 
-impl WrittenFunction {
+impl ShaderFunction {
     /// What an expression is, which may be written more than once.
-    pub fn given(&self, text: impl Into<String>) -> Term {
-        self.term(Spelling::Given(text.into(), None))
+    pub fn given(&self, text: impl Into<String>) -> WrittenTerm {
+        self.term(WrittenSpelling::Given(text.into(), None))
     }
 
     /// A literal integer.
-    pub fn literal(&self, text: String, number: u64) -> Term {
-        self.term(Spelling::Given(text, Some(number)))
+    pub fn literal(&self, text: String, number: u64) -> WrittenTerm {
+        self.term(WrittenSpelling::Given(text, Some(number)))
     }
 
     /// The number of a literal integer.
-    pub fn number(&self, term: Term) -> Option<u64> {
+    pub fn number(&self, term: WrittenTerm) -> Option<u64> {
         match self.0.borrow().terms.get(term.0)? {
-            Spelling::Given(_, number) => *number,
-            Spelling::Variable => None,
+            WrittenSpelling::Given(_, number) => *number,
+            WrittenSpelling::Variable => None,
         }
     }
 
-    fn term(&self, spelling: Spelling) -> Term {
+    fn term(&self, spelling: WrittenSpelling) -> WrittenTerm {
         let terms = &mut self.0.borrow_mut().terms;
         terms.push(spelling);
-        Term(terms.len() - 1)
+        WrittenTerm(terms.len() - 1)
     }
 
     /// A line that makes a term. `{}` in the text stand for the operands, in their order.
-    pub fn made<const N: usize>(&self, text: &str, uses: [Term; N]) -> Term {
+    pub fn made<const N: usize>(&self, text: &str, uses: [WrittenTerm; N]) -> WrittenTerm {
         let mut parts = text.split("{}");
         let mut line = parts.next().unwrap_or_default().to_owned();
         for (term, part) in uses.iter().zip(parts) {
             line.push_str(&spelled(&self.0.borrow().terms, *term));
             line.push_str(part);
         }
-        let term = self.term(Spelling::Variable);
-        self.put(Line::Let { term, text: line, uses: uses.to_vec() });
+        let term = self.term(WrittenSpelling::Variable);
+        self.put(WrittenLine::Let { term, text: line, uses: uses.to_vec() });
         term
     }
 
@@ -98,13 +98,13 @@ impl WrittenFunction {
     pub fn picked<const N: usize>(
         &self,
         of: &'static str,
-        flag: Term,
-        yes: impl FnOnce() -> [Term; N],
-        no: impl FnOnce() -> [Term; N],
-    ) -> [Term; N] {
+        flag: WrittenTerm,
+        yes: impl FnOnce() -> [WrittenTerm; N],
+        no: impl FnOnce() -> [WrittenTerm; N],
+    ) -> [WrittenTerm; N] {
         let ways = [self.apart(yes), self.apart(no)];
-        let results = [(); N].map(|()| self.term(Spelling::Variable));
-        self.put(Line::Pick { of, flag, results: results.to_vec(), ways });
+        let results = [(); N].map(|()| self.term(WrittenSpelling::Variable));
+        self.put(WrittenLine::Pick { of, flag, results: results.to_vec(), ways });
         results
     }
 
@@ -112,32 +112,32 @@ impl WrittenFunction {
     pub fn repeated<const N: usize>(
         &self,
         of: &'static str,
-        first: [Term; N],
-        holds: impl Fn([Term; N]) -> Term,
-        step: impl Fn([Term; N]) -> [Term; N],
-    ) -> [Term; N] {
-        let state = [(); N].map(|()| self.term(Spelling::Variable));
+        first: [WrittenTerm; N],
+        holds: impl Fn([WrittenTerm; N]) -> WrittenTerm,
+        step: impl Fn([WrittenTerm; N]) -> [WrittenTerm; N],
+    ) -> [WrittenTerm; N] {
+        let state = [(); N].map(|()| self.term(WrittenSpelling::Variable));
         let test = self.apart(|| [holds(state)]);
         let step = self.apart(|| step(state));
-        self.put(Line::Repeat { of, state: state.to_vec(), first: first.to_vec(), test, step });
+        self.put(WrittenLine::Repeat { of, state: state.to_vec(), first: first.to_vec(), test, step });
         state
     }
 
-    fn put(&self, line: Line) {
+    fn put(&self, line: WrittenLine) {
         self.0.borrow_mut().lines.push(line);
     }
 
     /// What is written meanwhile, apart from the lines before it.
-    fn apart<const N: usize>(&self, write: impl FnOnce() -> [Term; N]) -> Lines {
+    fn apart<const N: usize>(&self, write: impl FnOnce() -> [WrittenTerm; N]) -> WrittenLines {
         let before = std::mem::take(&mut self.0.borrow_mut().lines);
         let gives = write().to_vec();
         let lines = std::mem::replace(&mut self.0.borrow_mut().lines, before);
-        Lines { lines, gives }
+        WrittenLines { lines, gives }
     }
 
     /// The lines that terms come of, and how these are written.
-    pub fn body(self, gives: &[Term]) -> (String, Vec<String>) {
-        let State { terms, lines } = self.0.into_inner();
+    pub fn body(self, gives: &[WrittenTerm]) -> (String, Vec<String>) {
+        let WritingState { terms, lines } = self.0.into_inner();
         let mut needed = vec![false; terms.len()];
         gives.iter().for_each(|term| needed[term.0] = true);
         let kept = alive(&lines, &mut needed);
@@ -147,26 +147,26 @@ impl WrittenFunction {
     }
 }
 
-fn spelled(terms: &[Spelling], term: Term) -> String {
+fn spelled(terms: &[WrittenSpelling], term: WrittenTerm) -> String {
     match &terms[term.0] {
-        Spelling::Given(text, _) => text.clone(),
-        Spelling::Variable => format!("t{}", term.0),
+        WrittenSpelling::Given(text, _) => text.clone(),
+        WrittenSpelling::Variable => format!("t{}", term.0),
     }
 }
 
 /// The lines that something comes of, the last ones first looked at.
-fn alive(lines: &[Line], needed: &mut [bool]) -> Vec<Line> {
+fn alive(lines: &[WrittenLine], needed: &mut [bool]) -> Vec<WrittenLine> {
     let mut kept = Vec::new();
     for line in lines.iter().rev() {
         match line {
-            Line::Let { term, uses, .. } if needed[term.0] => {
+            WrittenLine::Let { term, uses, .. } if needed[term.0] => {
                 uses.iter().for_each(|term| needed[term.0] = true);
                 kept.push(line.clone());
             }
-            Line::Let { .. } => {}
-            Line::Pick { of, flag, results, ways } => {
+            WrittenLine::Let { .. } => {}
+            WrittenLine::Pick { of, flag, results, ways } => {
                 let is_needed: Vec<bool> = results.iter().map(|term| needed[term.0]).collect();
-                let only = |terms: &[Term]| -> Vec<Term> {
+                let only = |terms: &[WrittenTerm]| -> Vec<WrittenTerm> {
                     let both = terms.iter().zip(&is_needed).filter(|(_, needed)| **needed);
                     both.map(|(term, _)| *term).collect()
                 };
@@ -176,9 +176,9 @@ fn alive(lines: &[Line], needed: &mut [bool]) -> Vec<Line> {
                 }
                 let ways = ways.each_ref().map(|way| lines_alive(way, only(&way.gives), needed));
                 needed[flag.0] = true;
-                kept.push(Line::Pick { of, flag: *flag, results, ways });
+                kept.push(WrittenLine::Pick { of, flag: *flag, results, ways });
             }
-            Line::Repeat { of, state, first, test, step } => {
+            WrittenLine::Repeat { of, state, first, test, step } => {
                 if !state.iter().any(|term| needed[term.0]) {
                     continue;
                 }
@@ -187,7 +187,7 @@ fn alive(lines: &[Line], needed: &mut [bool]) -> Vec<Line> {
                 let step = lines_alive(step, step.gives.clone(), needed);
                 let test = lines_alive(test, test.gives.clone(), needed);
                 let (state, first) = (state.clone(), first.clone());
-                kept.push(Line::Repeat { of, state, first, test, step });
+                kept.push(WrittenLine::Repeat { of, state, first, test, step });
             }
         }
     }
@@ -195,20 +195,20 @@ fn alive(lines: &[Line], needed: &mut [bool]) -> Vec<Line> {
     kept
 }
 
-fn lines_alive(lines: &Lines, gives: Vec<Term>, needed: &mut [bool]) -> Lines {
+fn lines_alive(lines: &WrittenLines, gives: Vec<WrittenTerm>, needed: &mut [bool]) -> WrittenLines {
     gives.iter().for_each(|term| needed[term.0] = true);
-    Lines { lines: alive(&lines.lines, needed), gives }
+    WrittenLines { lines: alive(&lines.lines, needed), gives }
 }
 
-fn write_lines(lines: &[Line], terms: &[Spelling], depth: usize, text: &mut String) {
+fn write_lines(lines: &[WrittenLine], terms: &[WrittenSpelling], depth: usize, text: &mut String) {
     let indent = "    ".repeat(depth);
-    let spell = |term: &Term| spelled(terms, *term);
+    let spell = |term: &WrittenTerm| spelled(terms, *term);
     for line in lines {
         match line {
-            Line::Let { term, text: line, .. } => {
+            WrittenLine::Let { term, text: line, .. } => {
                 text.push_str(&format!("{indent}let {} = {line};\n", spell(term)));
             }
-            Line::Pick { of, flag, results, ways: [yes, no] } => {
+            WrittenLine::Pick { of, flag, results, ways: [yes, no] } => {
                 let names: Vec<String> = results.iter().map(spell).collect();
                 names.iter().for_each(|name| text.push_str(&format!("{indent}var {name}: {of};\n")));
                 text.push_str(&format!("{indent}if ({}) {{\n", spell(flag)));
@@ -223,7 +223,7 @@ fn write_lines(lines: &[Line], terms: &[Spelling], depth: usize, text: &mut Stri
                 }
                 text.push_str(&format!("{indent}}}\n"));
             }
-            Line::Repeat { of, state, first, test, step } => {
+            WrittenLine::Repeat { of, state, first, test, step } => {
                 for (state, first) in state.iter().zip(first) {
                     text.push_str(&format!("{indent}var {}: {of} = {};\n", spell(state), spell(first)));
                 }
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn only_what_something_comes_of_is_written() {
-        let s = WrittenFunction::default();
+        let s = ShaderFunction::default();
         let (x, one) = (s.given("x"), s.literal("1lu".to_owned(), 1));
         s.made("{} + {}", [x, x]);
         let flag = s.made("{} < {}", [x, one]);
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn literals_have_numbers() {
-        let s = WrittenFunction::default();
+        let s = ShaderFunction::default();
         let (x, two) = (s.given("x"), s.literal("2lu".to_owned(), 2));
         assert_eq!([x, two, s.made("{}", [two])].map(|term| s.number(term)), [None, Some(2), None]);
     }

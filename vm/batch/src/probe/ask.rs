@@ -6,13 +6,13 @@ use super::Probe;
 use super::operands::{of_f32, of_f64, of_i64};
 use super::questions::{OF_F32, OF_F64, OF_I64, Question};
 use super::text::lane_shader;
-use crate::device::Device;
+use crate::device::BatchDevice;
 use crate::dispatch::{DeviceShader, LaneStatus};
 use crate::error::BatchError;
 use crate::shader::LaneShader;
 
 /// A kind of numbers, as words of 64 bits and in a shader's text.
-struct Kind<T> {
+struct QuestionKind<T> {
     name: &'static str,
     to_word: fn(T) -> u64,
     /// What is found, from the expression of a question.
@@ -24,7 +24,7 @@ struct Kind<T> {
     is_same: fn(u64, u64) -> bool,
 }
 
-const F64: Kind<f64> = Kind {
+const F64: QuestionKind<f64> = QuestionKind {
     name: "f64",
     to_word: f64::to_bits,
     store: |value| format!("bitcast<u64>({value})"),
@@ -36,7 +36,7 @@ const F64: Kind<f64> = Kind {
     is_same: |a, b| a == b || (f64::from_bits(a).is_nan() && f64::from_bits(b).is_nan()),
 };
 
-const F32: Kind<f32> = Kind {
+const F32: QuestionKind<f32> = QuestionKind {
     name: "f32",
     to_word: |value| u64::from(value.to_bits()),
     store: |value| format!("u64(bitcast<u32>({value}))"),
@@ -48,7 +48,7 @@ const F32: Kind<f32> = Kind {
     is_same: |a, b| a == b || (f32::from_bits(a as u32).is_nan() && f32::from_bits(b as u32).is_nan()),
 };
 
-const I64: Kind<i64> = Kind {
+const I64: QuestionKind<i64> = QuestionKind {
     name: "i64",
     to_word: |value| value as u64,
     store: |value| format!("bitcast<u64>({value})"),
@@ -69,7 +69,7 @@ impl Probe {
     /// # Errors
     ///
     /// Those of carrying out a batch.
-    pub(crate) fn ask(device: &Device) -> Result<Self, BatchError> {
+    pub(crate) fn ask(device: &BatchDevice) -> Result<Self, BatchError> {
         let info = device.info();
         let mut wrong = Vec::new();
         if info.has_f64 {
@@ -87,8 +87,8 @@ impl Probe {
 
 /// Each question that is answered wrongly, with an example.
 fn wrong_answers<T: Copy + std::fmt::Debug>(
-    device: &Device,
-    kind: &Kind<T>,
+    device: &BatchDevice,
+    kind: &QuestionKind<T>,
     questions: &[Question<T>],
     operands: &[(T, T)],
 ) -> Result<Vec<(String, String)>, BatchError> {
@@ -114,7 +114,7 @@ fn wrong_answers<T: Copy + std::fmt::Debug>(
 
 /// Every word that is found by a shader without checks.
 fn carried_out(
-    device: &Device,
+    device: &BatchDevice,
     shader: &LaneShader,
     given: &[&[u64]],
     lanes: usize,
@@ -135,7 +135,7 @@ fn series(state: u64) -> u64 {
 }
 
 /// How many rounds a loop makes that should make [`Probe::MOST_ROUNDS`]. It is seen by the state of a series that it comes to.
-fn rounds_of_loops(device: &Device) -> Result<u32, BatchError> {
+fn rounds_of_loops(device: &BatchDevice) -> Result<u32, BatchError> {
     let lines = format!(
         "    var state = given[lane];
     for (var n = 0u; n < {}u; n += 1u) {{

@@ -14,7 +14,7 @@ mod questions;
 mod tests;
 pub(crate) mod text;
 
-use crate::adapters::DeviceInfo;
+use crate::info::DeviceInfo;
 
 /// What a device with its driver gets right. Asking takes a while, so that whoever likes keeps it as a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,20 +5,20 @@ use reviver_compile::op::SsaValue;
 use reviver_compile::written::followed;
 
 use super::Writer;
-use crate::statements::{Asked, Statement};
+use crate::statements::{AskedLabels, ShaderStatement};
 
 impl Writer<'_> {
-    pub(super) fn statements(&mut self, statements: &[Statement]) {
+    pub(super) fn statements(&mut self, statements: &[ShaderStatement]) {
         for statement in statements {
             self.statement(statement);
         }
     }
 
-    fn statement(&mut self, statement: &Statement) {
+    fn statement(&mut self, statement: &ShaderStatement) {
         match statement {
-            Statement::Block(block) => self.block(*block),
-            Statement::Pass { from, arm } => self.pass(*from, *arm),
-            Statement::If { asked, yes, no } => {
+            ShaderStatement::Block(block) => self.block(*block),
+            ShaderStatement::Pass { from, arm } => self.pass(*from, *arm),
+            ShaderStatement::If { asked, yes, no } => {
                 let asked = self.asked(asked);
                 self.open(format!("if ({asked}) {{"));
                 self.statements(yes);
@@ -29,19 +29,19 @@ impl Writer<'_> {
                 }
                 self.close();
             }
-            Statement::Loop(body) => {
+            ShaderStatement::Loop(body) => {
                 self.open("loop {");
                 self.statements(body);
                 self.close();
             }
-            Statement::Round { head, label } => self.round(*head, *label),
-            Statement::Lead(label) => self.line(format!("lead = {label}u;")),
-            Statement::Break => self.line("break;"),
-            Statement::Continue => self.line("continue;"),
+            ShaderStatement::Round { head, label } => self.round(*head, *label),
+            ShaderStatement::Lead(label) => self.line(format!("lead = {label}u;")),
+            ShaderStatement::Break => self.line("break;"),
+            ShaderStatement::Continue => self.line("continue;"),
         }
     }
 
-    fn asked(&self, asked: &Asked) -> String {
+    fn asked(&self, asked: &AskedLabels) -> String {
         let condition = |of: u32| {
             let block = self.text.journey.form.blocks.get(of as usize);
             match block.map(|block| &block.end) {
@@ -51,20 +51,20 @@ impl Writer<'_> {
             }
         };
         match asked {
-            Asked::Condition(of) => condition(*of),
-            Asked::Flows => "lead == 0u".to_owned(),
-            Asked::Enters(range) => {
+            AskedLabels::Condition(of) => condition(*of),
+            AskedLabels::Flows => "lead == 0u".to_owned(),
+            AskedLabels::Enters(range) => {
                 format!("lead == 0u || (lead >= {}u && lead <= {}u)", range.start(), range.end())
             }
-            Asked::Branches { of, entered: None } => format!("lead == 0u && {}", condition(*of)),
-            Asked::Branches { of, entered: Some(range) } => format!(
+            AskedLabels::Branches { of, entered: None } => format!("lead == 0u && {}", condition(*of)),
+            AskedLabels::Branches { of, entered: Some(range) } => format!(
                 "(lead == 0u && {}) || (lead >= {}u && lead <= {}u)",
                 condition(*of),
                 range.start(),
                 range.end()
             ),
-            Asked::LeadsTo(label) => format!("lead == {label}u"),
-            Asked::LeadsPast(label) => format!("lead != 0u && lead != {label}u"),
+            AskedLabels::LeadsTo(label) => format!("lead == {label}u"),
+            AskedLabels::LeadsPast(label) => format!("lead != 0u && lead != {label}u"),
         }
     }
 

@@ -7,7 +7,7 @@ use reviver_isa::module::RealSystem;
 use reviver_vm::watch::{MARK_FACTOR, MARK_ROUNDS, MARK_SHIFT, Rounding};
 
 use super::Writer;
-use crate::ends::{Arrival, Compared, Likeness, Turning};
+use crate::ends::{Compared, LaneArrival, LaneTurning, Likeness};
 use crate::journey::CellHome;
 use crate::words::{WordRun, WordSource};
 
@@ -20,7 +20,7 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn turn(&mut self, turning: &Turning) {
+    pub(super) fn turn(&mut self, turning: &LaneTurning) {
         self.line("steps[lane] = bitcast<u64>(clock);");
         let loss = self.at_home(Class::Real, turning.loss);
         let bits = self.to_word(Some(Class::Real), &loss);
@@ -65,7 +65,7 @@ impl Writer<'_> {
     }
 
     /// The words that a lane has come to: those that follow each other in its memory in one go.
-    fn store_found(&mut self, arrival: &Arrival) {
+    fn store_found(&mut self, arrival: &LaneArrival) {
         let mut homes = (0_u32..).zip(&arrival.found).peekable();
         while let Some((word, &home)) = homes.next() {
             match home {
@@ -89,7 +89,7 @@ impl Writer<'_> {
     }
 
     /// What a lane has come to, and its end.
-    pub(super) fn arrive(&mut self, arrival: &Arrival) {
+    pub(super) fn arrive(&mut self, arrival: &LaneArrival) {
         self.store_found(arrival);
         if self.text.is_watched() {
             let ulps = self.near(Rounding::of(self.numbers.system).ulps, true);
@@ -122,7 +122,7 @@ impl Writer<'_> {
     }
 
     /// Fails where what is off changes the loss by more than rounding does.
-    fn weigh(&mut self, arrival: &Arrival) {
+    fn weigh(&mut self, arrival: &LaneArrival) {
         // The processor may add the same numbers in another order, and wider ones.
         let less = if self.numbers.system == RealSystem::F32 { 0.99 } else { 1.0 - 1e-6 };
         let of_loss = self.near(Rounding::of(self.numbers.system).of_loss * less, true);

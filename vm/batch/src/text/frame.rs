@@ -6,7 +6,7 @@ use reviver_isa::instruction::Class;
 
 use super::Writer;
 use crate::shader::{WORKGROUP, status};
-use crate::statements::Label;
+use crate::statements::StatementLabel;
 use crate::words::WordRun;
 
 impl Writer<'_> {
@@ -111,7 +111,7 @@ impl Writer<'_> {
             self.line(format!("{} = {text};", control.name));
         }
         self.open("switch lead {");
-        let heads: Vec<(Label, u32)> =
+        let heads: Vec<(StatementLabel, u32)> =
             self.statements.heads.iter().map(|(&label, &head)| (label, head)).collect();
         for (label, head) in heads {
             let kept = self.kept.get(&head).cloned().unwrap_or_default();

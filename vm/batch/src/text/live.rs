@@ -7,7 +7,7 @@ use reviver_compile::form::{Definition, SsaForm};
 use reviver_compile::op::{OpKind, SsaValue};
 use reviver_compile::written::{TextPlan, followed};
 
-use crate::statements::{Asked, Statement, Statements};
+use crate::statements::{AskedLabels, ShaderStatement, ShaderStatements};
 
 /// What each block makes and needs, of the values that have a name in the text.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl BlockValues {
         &self,
         form: &SsaForm,
         plan: &TextPlan,
-        heads: &Statements,
+        heads: &ShaderStatements,
     ) -> BTreeMap<u32, Vec<SsaValue>> {
         let live = self.live(form, plan);
         let at = |&head: &u32| {
@@ -116,10 +116,11 @@ impl BlockValues {
     /// their block isn't seen.
     pub fn variables(
         &self,
-        statements: &Statements,
+        statements: &ShaderStatements,
         kept: &BTreeMap<u32, Vec<SsaValue>>,
     ) -> BTreeSet<SsaValue> {
-        let mut scopes = Scopes { values: self, above: vec![0], homes: HashMap::new(), used: Vec::new() };
+        let mut scopes =
+            ValueScopes { values: self, above: vec![0], homes: HashMap::new(), used: Vec::new() };
         scopes.find(&statements.all, 0);
         let made =
             (0..).zip(&self.made).flat_map(|(block, made)| made.iter().map(move |&value| (value, block)));
@@ -140,7 +141,7 @@ fn of(all: &[Vec<SsaValue>], block: u32) -> &[SsaValue] {
 }
 
 /// Where declarations are seen.
-struct Scopes<'v> {
+struct ValueScopes<'v> {
     values: &'v BlockValues,
     /// By scope the one around it.
     above: Vec<usize>,
@@ -150,33 +151,36 @@ struct Scopes<'v> {
     used: Vec<(SsaValue, usize)>,
 }
 
-impl Scopes<'_> {
-    fn find(&mut self, statements: &[Statement], scope: usize) {
+impl ValueScopes<'_> {
+    fn find(&mut self, statements: &[ShaderStatement], scope: usize) {
         for statement in statements {
             match statement {
-                Statement::Block(block) => {
+                ShaderStatement::Block(block) => {
                     self.homes.insert(*block, scope);
                     let uses = of(&self.values.uses, *block).iter();
                     self.used.extend(uses.map(|&value| (value, scope)));
                 }
-                Statement::Pass { from, arm } => {
+                ShaderStatement::Pass { from, arm } => {
                     let passed = self.values.passed.get(&(*from, *arm)).into_iter().flatten();
                     self.used.extend(passed.map(|&value| (value, scope)));
                 }
-                Statement::If { asked, yes, no } => {
-                    if let Asked::Condition(of) | Asked::Branches { of, .. } = asked {
+                ShaderStatement::If { asked, yes, no } => {
+                    if let AskedLabels::Condition(of) | AskedLabels::Branches { of, .. } = asked {
                         self.used.extend(self.values.asked.get(of).map(|&value| (value, scope)));
                     }
                     self.inner(yes, scope);
                     self.inner(no, scope);
                 }
-                Statement::Loop(body) => self.inner(body, scope),
-                Statement::Round { .. } | Statement::Lead(_) | Statement::Break | Statement::Continue => {}
+                ShaderStatement::Loop(body) => self.inner(body, scope),
+                ShaderStatement::Round { .. }
+                | ShaderStatement::Lead(_)
+                | ShaderStatement::Break
+                | ShaderStatement::Continue => {}
             }
         }
     }
 
-    fn inner(&mut self, statements: &[Statement], scope: usize) {
+    fn inner(&mut self, statements: &[ShaderStatement], scope: usize) {
         self.above.push(scope);
         self.find(statements, self.above.len() - 1);
     }

@@ -17,20 +17,20 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
 use crate::cells::LaneMemory;
-use crate::ends::{Arrival, Turning};
-use crate::journey::Journey;
+use crate::ends::{LaneArrival, LaneTurning};
+use crate::journey::LaneJourney;
 use crate::no_shader::NoShader;
 use crate::operations::Operations;
 use crate::shader::LaneShader;
-use crate::statements::Statements;
-use crate::structure::{Graph, Irreducible, structured};
+use crate::statements::ShaderStatements;
+use crate::structure::{BlockGraph, Irreducible, structured};
 use crate::words::WordRun;
 use live::{BlockValues, has_name};
 
 /// What a shader is written of.
 #[derive(Debug)]
 pub(crate) struct LaneText {
-    pub journey: Journey,
+    pub journey: LaneJourney,
     pub memory: LaneMemory,
     /// Fills the lane's memory where it begins.
     pub first: Vec<WordRun>,
@@ -38,9 +38,9 @@ pub(crate) struct LaneText {
     pub given: u32,
     pub found: u32,
     /// By block where lanes arrive.
-    pub arrivals: BTreeMap<u32, Arrival>,
+    pub arrivals: BTreeMap<u32, LaneArrival>,
     /// Of a gradient.
-    pub turning: Option<Turning>,
+    pub turning: Option<LaneTurning>,
 }
 
 /// The most words of a lane's memory: it is filled and compared in loops, whose rounds count.
@@ -60,7 +60,7 @@ impl LaneText {
         let plan = TextPlan::with(form, self.journey.stands_for.iter().copied(), others.iter().copied());
         let graph = graph(&self.journey, &plan);
         let pieces = structured(&graph).map_err(|Irreducible| NoShader::Irreducible)?;
-        let statements = Statements::of(&pieces);
+        let statements = ShaderStatements::of(&pieces);
         let is_named = |value| has_name(form, value) && !self.journey.given.contains_key(&value);
         let values = BlockValues::of(form, &plan, &others, is_named);
         let kept = values.live_at_heads(form, &plan, &statements);
@@ -106,8 +106,8 @@ impl LaneText {
 }
 
 /// Where the blocks lead to that are come to.
-fn graph(journey: &Journey, plan: &TextPlan) -> Graph {
-    let mut graph = Graph { successors: vec![Vec::new(); journey.form.blocks.len()] };
+fn graph(journey: &LaneJourney, plan: &TextPlan) -> BlockGraph {
+    let mut graph = BlockGraph { successors: vec![Vec::new(); journey.form.blocks.len()] };
     for &number in &plan.order {
         let block = journey.form.blocks.get(number as usize);
         if let (Some(block), Some(to)) = (block, graph.successors.get_mut(number as usize)) {
@@ -125,7 +125,7 @@ struct ControlWord {
 }
 
 /// What is kept of every lane that goes on later.
-fn control_words(text: &LaneText, statements: &Statements) -> Vec<ControlWord> {
+fn control_words(text: &LaneText, statements: &ShaderStatements) -> Vec<ControlWord> {
     if statements.heads.is_empty() {
         return Vec::new();
     }
@@ -157,7 +157,7 @@ impl LaneText {
 struct Writer<'a> {
     text: &'a LaneText,
     plan: &'a TextPlan,
-    statements: &'a Statements,
+    statements: &'a ShaderStatements,
     /// By head of a loop what is kept there.
     kept: &'a BTreeMap<u32, Vec<SsaValue>>,
     variables: BTreeSet<SsaValue>,

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::dispatch::{DeviceShader, LaneStatus};
 use crate::shader::LaneShader;
-use crate::spirv::{Spirv, Wide};
+use crate::spirv::{Spirv, WideTypes};
 use crate::testing::device;
 
 /// What became of lanes.
@@ -29,22 +29,22 @@ pub const PLENTY: Budget = Budget { rounds: 8000, most_steps: u64::MAX >> 1 };
 pub fn compiled(wgsl: &str) {
     let numbered =
         || wgsl.lines().enumerate().map(|(n, line)| format!("{}: {line}\n", n + 1)).collect::<String>();
-    let wide = Wide { floats: true, integers: true };
+    let wide = WideTypes { floats: true, integers: true };
     Spirv::of(wgsl, wide, 0).unwrap_or_else(|error| panic!("{error}\n{}", numbered()));
 }
 
 /// A shader that is ready.
-pub struct Pipeline {
+pub struct TrialPipeline {
     shader: DeviceShader,
     found: usize,
 }
 
-impl Pipeline {
+impl TrialPipeline {
     /// None where there is no device.
-    pub fn new(shader: &LaneShader) -> Option<Pipeline> {
+    pub fn new(shader: &LaneShader) -> Option<TrialPipeline> {
         compiled(&shader.wgsl);
         let found = shader.found as usize;
-        Some(Pipeline { shader: DeviceShader::new(&device()?, shader).unwrap(), found })
+        Some(TrialPipeline { shader: DeviceShader::new(&device()?, shader).unwrap(), found })
     }
 
     /// Carries out lanes, each with the words that it is given.

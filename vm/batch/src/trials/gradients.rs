@@ -7,10 +7,10 @@ use reviver_compile::op::Space;
 use reviver_vm::differentiate::{self, DifferentiateError, Origin, Subject, Variable};
 use reviver_vm::{CheckLevel, Program, Travel};
 
-use super::device::{Budget, PLENTY, Pipeline};
-use super::programs::{cells, gradient, losses, shipped, start};
-use super::runs::{Outcome, arrived, given, lanes, program, random};
-use crate::lanes::LaneCell;
+use super::device::{Budget, PLENTY, TrialPipeline};
+use super::programs::{cells, gradient, losses, program, random, shipped, start};
+use super::runs::{ExpectedOutcome, arrived, given, lanes};
+use crate::lanes::ShaderCell;
 use crate::testing::device;
 
 /// The compiler of a driver takes many seconds for texts that are longer.
@@ -29,20 +29,22 @@ fn variable(program: &Program, address: usize) -> Variable {
 }
 
 /// What the processor says of a lane.
-fn expected(program: &Arc<Program>, loss: usize, inputs: &[LaneCell], words: &[u64]) -> Outcome {
+fn expected(program: &Arc<Program>, loss: usize, inputs: &[ShaderCell], words: &[u64]) -> ExpectedOutcome {
     let state = given(start(program, Travel::Forward).state(), inputs, words);
-    let Ok(subject) = Subject::new(program.clone(), state, false, MOST) else { return Outcome::Fails };
+    let Ok(subject) = Subject::new(program.clone(), state, false, MOST) else {
+        return ExpectedOutcome::Fails;
+    };
     let found = match differentiate::gradient(&subject, &variable(program, loss)) {
         Ok(found) => found,
-        Err(DifferentiateError::StepLimit { .. }) => return Outcome::Over,
-        Err(_) => return Outcome::Fails,
+        Err(DifferentiateError::StepLimit { .. }) => return ExpectedOutcome::Over,
+        Err(_) => return ExpectedOutcome::Fails,
     };
     if found.trust.mended.is_some() || !found.trust.reports.is_empty() {
-        return Outcome::Fails;
+        return ExpectedOutcome::Fails;
     }
     let reals = inputs.iter().filter(|cell| cell.space == Space::Reals);
     let adjoints = reals.map(|cell| found.adjoints.cells.get(cell.address).copied().unwrap_or(0));
-    Outcome::Arrived { words: adjoints.chain([found.value]).collect(), steps: found.steps }
+    ExpectedOutcome::Arrived { words: adjoints.chain([found.value]).collect(), steps: found.steps }
 }
 
 /// How many lanes arrived, and how many should have.
@@ -55,11 +57,13 @@ fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -> [u
     let start = start(program, Travel::Forward);
     let inputs = cells(program, |role| program.takes(role, Travel::Forward));
     let lanes = lanes(program, start.state(), &inputs, count);
-    let expected: Vec<Outcome> = lanes.iter().map(|words| expected(program, loss, &inputs, words)).collect();
-    let Some(pipeline) = Pipeline::new(&shader) else { return [0, 0] };
+    let expected: Vec<ExpectedOutcome> =
+        lanes.iter().map(|words| expected(program, loss, &inputs, words)).collect();
+    let Some(pipeline) = TrialPipeline::new(&shader) else { return [0, 0] };
     let ran = pipeline.run(&lanes, Budget { most_steps: MOST, ..PLENTY });
     let found = arrived(what, &ran, &expected, CheckLevel::Checked);
-    let is_short = |outcome: &Outcome| matches!(outcome, Outcome::Arrived { steps, .. } if *steps < 300);
+    let is_short =
+        |outcome: &ExpectedOutcome| matches!(outcome, ExpectedOutcome::Arrived { steps, .. } if *steps < 300);
     if expected.iter().all(is_short) {
         for rounds in [1, 3] {
             let again = pipeline.run(&lanes, Budget { rounds, ..PLENTY });
@@ -67,7 +71,7 @@ fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -> [u
             assert_eq!(arrived(what, &again, &expected, CheckLevel::Checked), found);
         }
     }
-    let due = expected.iter().filter(|outcome| matches!(outcome, Outcome::Arrived { .. })).count();
+    let due = expected.iter().filter(|outcome| matches!(outcome, ExpectedOutcome::Arrived { .. })).count();
     [found, due]
 }
 

@@ -7,21 +7,20 @@ use reviver_compile::op::Space;
 use reviver_compile::route::{Route, RouteEnd, RoutePlan, RouteRoom};
 use reviver_compile::start::RouteStart;
 use reviver_isa::number::literal_bits;
-use reviver_lab::generate::Profile;
 use reviver_lab::rng::Rng;
 use reviver_vm::state::State;
 use reviver_vm::values::Value;
 use reviver_vm::{CheckLevel, Machine, Program, Stop, Travel};
 
-use super::device::{Budget, PLENTY, Pipeline, Ran};
-use super::programs::{cells, shipped, start, whole};
+use super::device::{Budget, PLENTY, Ran, TrialPipeline};
+use super::programs::{cells, program, random, shipped, start, whole};
 use crate::dispatch::LaneStatus;
-use crate::lanes::LaneCell;
+use crate::lanes::ShaderCell;
 use crate::testing::device;
 
 /// What the interpreter comes to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum ExpectedOutcome {
     Arrived {
         words: Vec<u64>,
         steps: u64,
@@ -33,7 +32,7 @@ pub enum Outcome {
 }
 
 /// A state whose cells are those of another one, but for what a lane is given.
-pub fn given(start: &State, cells: &[LaneCell], words: &[u64]) -> State {
+pub fn given(start: &State, cells: &[ShaderCell], words: &[u64]) -> State {
     let mut state = start.try_clone().unwrap();
     for (cell, &word) in cells.iter().zip(words) {
         match cell.space {
@@ -46,10 +45,10 @@ pub fn given(start: &State, cells: &[LaneCell], words: &[u64]) -> State {
 }
 
 /// Words for lanes: the first one has those of the start, and the others are near.
-pub fn lanes(program: &Program, start: &State, cells: &[LaneCell], count: usize) -> Vec<Vec<u64>> {
+pub fn lanes(program: &Program, start: &State, cells: &[ShaderCell], count: usize) -> Vec<Vec<u64>> {
     let mut rng = Rng::new(11);
     let (unused, system) = (64 - program.module().word.bits(), program.module().real);
-    let word = |rng: &mut Rng, lane: usize, cell: &LaneCell| match cell.space {
+    let word = |rng: &mut Rng, lane: usize, cell: &ShaderCell| match cell.space {
         Space::Ints => {
             let by = if lane == 0 { 0 } else { rng.within(-1..=3) };
             let value = start.ints[cell.address].wrapping_add(by);
@@ -68,9 +67,9 @@ pub fn lanes(program: &Program, start: &State, cells: &[LaneCell], count: usize)
 fn interpreted(
     program: &Arc<Program>,
     state: State,
-    asked: &[LaneCell],
+    asked: &[ShaderCell],
     (travel, most): (Travel, u64),
-) -> Outcome {
+) -> ExpectedOutcome {
     let mut machine = Machine::resume(program.clone(), state, None);
     let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
     loop {
@@ -80,16 +79,16 @@ fn interpreted(
             Ok(Stop::Budget) if machine.state().position == bound && machine.state().calls.is_empty() => {
                 break;
             }
-            Ok(Stop::Budget) => return Outcome::Over,
+            Ok(Stop::Budget) => return ExpectedOutcome::Over,
             Ok(Stop::Shown { .. } | Stop::Interrupted) => {}
-            Err(_) => return Outcome::Fails,
+            Err(_) => return ExpectedOutcome::Fails,
         }
     }
     let state = machine.state();
     if !program.garbage(state, travel).is_empty() {
-        return Outcome::Fails;
+        return ExpectedOutcome::Fails;
     }
-    Outcome::Arrived {
+    ExpectedOutcome::Arrived {
         words: asked.iter().map(|cell| word(state, cell)).collect(),
         steps: state.step.unsigned_abs(),
     }
@@ -100,7 +99,7 @@ fn elided(
     program: &Arc<Program>,
     route: Option<&Route>,
     state: State,
-    asked: &[LaneCell],
+    asked: &[ShaderCell],
 ) -> Option<Vec<u64>> {
     let mut machine = Machine::resume(program.clone(), state.try_clone().ok()?, None);
     let start = RouteStart::new(program, state)?;
@@ -109,7 +108,7 @@ fn elided(
     Some(asked.iter().map(|cell| word(machine.state(), cell)).collect())
 }
 
-fn word(state: &State, cell: &LaneCell) -> u64 {
+fn word(state: &State, cell: &ShaderCell) -> u64 {
     match cell.space {
         Space::Ints => state.ints[cell.address] as u64,
         _ => state.reals[cell.address],
@@ -117,16 +116,16 @@ fn word(state: &State, cell: &LaneCell) -> u64 {
 }
 
 /// The lanes that have arrived, of which each must have come to what was expected; where not all is checked, only if that is anything.
-pub fn arrived(what: &str, ran: &Ran, expected: &[Outcome], level: CheckLevel) -> usize {
+pub fn arrived(what: &str, ran: &Ran, expected: &[ExpectedOutcome], level: CheckLevel) -> usize {
     let mut arrived = 0;
     for (lane, expected) in expected.iter().enumerate() {
         match (ran.statuses[lane], expected) {
-            (LaneStatus::Arrived, Outcome::Arrived { words, steps }) => {
+            (LaneStatus::Arrived, ExpectedOutcome::Arrived { words, steps }) => {
                 assert_eq!((&ran.found[lane], ran.steps[lane]), (words, *steps), "{what}, lane {lane}");
                 arrived += 1;
             }
-            (LaneStatus::Over, Outcome::Over) | (LaneStatus::Failed, _) => {}
-            (_, Outcome::Fails) if !level.is_checked() => {}
+            (LaneStatus::Over, ExpectedOutcome::Over) | (LaneStatus::Failed, _) => {}
+            (_, ExpectedOutcome::Fails) if !level.is_checked() => {}
             (found, expected) => panic!("{what}, lane {lane}: {found:?}, and {expected:?} was expected"),
         }
     }
@@ -152,25 +151,25 @@ fn compared(
     });
     let lanes = lanes(program, start.state(), &takes, count);
     let state = |words: &Vec<u64>| given(start.state(), &takes, words);
-    let mut expected: Vec<Outcome> =
+    let mut expected: Vec<ExpectedOutcome> =
         lanes.iter().map(|words| interpreted(program, state(words), &asked, (travel, MOST))).collect();
     if !level.is_checked() && !program.module().real.is_exact() {
         // What isn't run back leaves other roundings behind: the same as on the processor.
         let plan = RoutePlan::whole(program, travel, level);
         let route = Route::new(program, &Evaluator, plan);
         for (words, expected) in lanes.iter().zip(&mut expected) {
-            if let Outcome::Arrived { words: found, .. } = expected {
+            if let ExpectedOutcome::Arrived { words: found, .. } = expected {
                 *found = elided(program, route.as_ref(), state(words), &asked).unwrap_or_default();
             }
         }
     }
-    let Some(pipeline) = Pipeline::new(&shader) else { return [0, 0] };
+    let Some(pipeline) = TrialPipeline::new(&shader) else { return [0, 0] };
     let ran = pipeline.run(&lanes, Budget { most_steps: MOST, ..PLENTY });
     let found = arrived(what, &ran, &expected, level);
     // Where a lane is kept again and again it comes to the same.
-    let steps = |outcome: &Outcome| match outcome {
-        Outcome::Arrived { steps, .. } => *steps,
-        Outcome::Fails | Outcome::Over => MOST,
+    let steps = |outcome: &ExpectedOutcome| match outcome {
+        ExpectedOutcome::Arrived { steps, .. } => *steps,
+        ExpectedOutcome::Fails | ExpectedOutcome::Over => MOST,
     };
     if expected.iter().map(steps).max().unwrap_or(0) < 300 {
         for rounds in [1, 3] {
@@ -183,25 +182,8 @@ fn compared(
             assert_eq!(arrived(what, &again, &expected, level), found);
         }
     }
-    let due = expected.iter().filter(|outcome| matches!(outcome, Outcome::Arrived { .. })).count();
+    let due = expected.iter().filter(|outcome| matches!(outcome, ExpectedOutcome::Arrived { .. })).count();
     [found, due]
-}
-
-/// The random program of a seed, if lanes can go its way. Its cells may begin and end with anything: random programs use little up.
-pub fn random(seed: u64) -> Option<Arc<Program>> {
-    let profile = Profile { gradient: false, steps: 300, statements: 4, ..Profile::of_seed(seed) };
-    let text = reviver_lab::generate::program(seed, &profile);
-    let of_line = |line: &str| {
-        let role = [".in ", ".out ", ".var ", ".garbage "].into_iter().find(|role| line.starts_with(role));
-        role.map_or_else(|| line.to_owned(), |role| format!(".inout {}", &line[role.len()..]))
-    };
-    let program = program(&text.lines().map(of_line).collect::<Vec<_>>().join("\n"));
-    whole(&program, Travel::Forward, CheckLevel::Checked).is_ok().then_some(program)
-}
-
-/// A program of a text.
-pub fn program(text: &str) -> Arc<Program> {
-    reviver_lab::subject::Subject::new(text).unwrap_or_else(|error| panic!("{error}")).program
 }
 
 #[test]
@@ -245,7 +227,7 @@ const ROUNDS: &str = ".inout n\n.out sum\nfor i in 0..n\n    add sum, i\n    xor
 fn a_lane_of_a_million_rounds_stands_beside_lanes_of_one() {
     let program = program(ROUNDS);
     let shader = whole(&program, Travel::Forward, CheckLevel::Checked).unwrap();
-    let Some(pipeline) = Pipeline::new(&shader) else { return };
+    let Some(pipeline) = TrialPipeline::new(&shader) else { return };
     let lanes: Vec<Vec<u64>> =
         (0..200).map(|lane| vec![if lane == 77 { 1_000_000 } else { lane % 3 }]).collect();
     let ran = pipeline.run(&lanes, PLENTY);
@@ -260,7 +242,7 @@ fn a_lane_of_a_million_rounds_stands_beside_lanes_of_one() {
 fn a_lane_whose_steps_just_last_arrives_and_one_more_is_over() {
     let program = program(ROUNDS);
     let shader = whole(&program, Travel::Forward, CheckLevel::Checked).unwrap();
-    let Some(pipeline) = Pipeline::new(&shader) else { return };
+    let Some(pipeline) = TrialPipeline::new(&shader) else { return };
     let lanes = vec![vec![0], vec![1], vec![10], vec![100]];
     let steps = pipeline.run(&lanes, PLENTY).steps;
     for (lane, &most_steps) in steps.iter().enumerate() {

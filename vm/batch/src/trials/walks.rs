@@ -1,14 +1,14 @@
 //! Graphs of blocks and their statements: the same walks, however often a lane is kept on the way and goes on.
 
-use crate::statements::{Asked, Label, Statement, Statements};
-use crate::structure::{Graph, structured};
+use crate::statements::{AskedLabels, ShaderStatement, ShaderStatements, StatementLabel};
+use crate::structure::{BlockGraph, structured};
 
 /// A walk through a graph: which way each block takes is told by how many came before.
-struct Walk<'g> {
-    graph: &'g Graph,
+struct GraphWalk<'g> {
+    graph: &'g BlockGraph,
     seed: u64,
     trace: Vec<u32>,
-    lead: Label,
+    lead: StatementLabel,
     /// How often a lane was kept.
     kept: u32,
     arm: usize,
@@ -16,7 +16,7 @@ struct Walk<'g> {
 
 /// How statements end.
 #[derive(PartialEq)]
-enum Way {
+enum WalkedWay {
     On,
     Broken,
     Continued,
@@ -33,13 +33,13 @@ fn mixed(mut bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-impl Walk<'_> {
+impl GraphWalk<'_> {
     fn arm_at(&self, length: usize) -> usize {
         (mixed(self.seed ^ (length as u64) << 32) & 1) as usize
     }
 
-    fn plainly(graph: &Graph, seed: u64) -> Vec<u32> {
-        let mut walk = Walk { graph, seed, trace: Vec::new(), lead: 0, kept: 0, arm: 0 };
+    fn plainly(graph: &BlockGraph, seed: u64) -> Vec<u32> {
+        let mut walk = GraphWalk { graph, seed, trace: Vec::new(), lead: 0, kept: 0, arm: 0 };
         let mut at = 0;
         while walk.trace.len() < LONGEST {
             walk.trace.push(at);
@@ -53,102 +53,102 @@ impl Walk<'_> {
         walk.trace
     }
 
-    fn asked(&self, asked: &Asked) -> bool {
+    fn asked(&self, asked: &AskedLabels) -> bool {
         match asked {
-            Asked::Condition(of) => {
+            AskedLabels::Condition(of) => {
                 assert_eq!((self.trace.last(), self.lead), (Some(of), 0));
                 self.arm == 0
             }
-            Asked::Flows => self.lead == 0,
-            Asked::Enters(range) => self.lead == 0 || range.contains(&self.lead),
-            Asked::Branches { of, entered } => match self.lead {
+            AskedLabels::Flows => self.lead == 0,
+            AskedLabels::Enters(range) => self.lead == 0 || range.contains(&self.lead),
+            AskedLabels::Branches { of, entered } => match self.lead {
                 0 => {
                     assert_eq!(self.trace.last(), Some(of));
                     self.arm == 0
                 }
                 lead => entered.as_ref().is_some_and(|range| range.contains(&lead)),
             },
-            Asked::LeadsTo(label) => self.lead == *label,
-            Asked::LeadsPast(label) => self.lead != 0 && self.lead != *label,
+            AskedLabels::LeadsTo(label) => self.lead == *label,
+            AskedLabels::LeadsPast(label) => self.lead != 0 && self.lead != *label,
         }
     }
 
-    fn carry_out(&mut self, statements: &[Statement]) -> Way {
+    fn carry_out(&mut self, statements: &[ShaderStatement]) -> WalkedWay {
         for (n, statement) in statements.iter().enumerate() {
             let way = self.one(statement);
-            if way != Way::On {
+            if way != WalkedWay::On {
                 let is_last = n + 1 == statements.len();
                 let is_plain = match statement {
-                    Statement::Break | Statement::Continue => true,
-                    Statement::Block(block) => self.graph.successors[*block as usize].is_empty(),
+                    ShaderStatement::Break | ShaderStatement::Continue => true,
+                    ShaderStatement::Block(block) => self.graph.successors[*block as usize].is_empty(),
                     _ => false,
                 };
                 assert!(is_last || !is_plain, "{statements:?}");
                 return way;
             }
         }
-        Way::On
+        WalkedWay::On
     }
 
-    fn one(&mut self, statement: &Statement) -> Way {
+    fn one(&mut self, statement: &ShaderStatement) -> WalkedWay {
         match statement {
-            Statement::Block(block) => {
+            ShaderStatement::Block(block) => {
                 assert_eq!(self.lead, 0);
                 self.trace.push(*block);
                 self.arm = self.arm_at(self.trace.len());
                 let is_last = self.graph.successors[*block as usize].is_empty();
-                if is_last || self.trace.len() >= LONGEST { Way::Over } else { Way::On }
+                if is_last || self.trace.len() >= LONGEST { WalkedWay::Over } else { WalkedWay::On }
             }
-            Statement::Pass { from, arm } => {
+            ShaderStatement::Pass { from, arm } => {
                 assert_eq!((self.trace.last(), self.lead), (Some(from), 0));
                 assert!(self.graph.successors[*from as usize].len() == 1 || *arm == self.arm);
-                Way::On
+                WalkedWay::On
             }
-            Statement::If { asked, yes, no } => {
+            ShaderStatement::If { asked, yes, no } => {
                 let chosen = if self.asked(asked) { yes } else { no };
                 self.carry_out(chosen)
             }
-            Statement::Loop(body) => loop {
+            ShaderStatement::Loop(body) => loop {
                 match self.carry_out(body) {
-                    Way::On | Way::Continued => {}
-                    Way::Broken => return Way::On,
+                    WalkedWay::On | WalkedWay::Continued => {}
+                    WalkedWay::Broken => return WalkedWay::On,
                     other => return other,
                 }
             },
-            Statement::Round { label, .. } => {
+            ShaderStatement::Round { label, .. } => {
                 assert_eq!(self.lead, 0);
                 self.kept += 1;
                 if mixed(self.seed ^ u64::from(self.kept)).is_multiple_of(3) {
                     self.lead = *label;
-                    return Way::Kept;
+                    return WalkedWay::Kept;
                 }
-                Way::On
+                WalkedWay::On
             }
-            Statement::Lead(label) => {
+            ShaderStatement::Lead(label) => {
                 self.lead = *label;
-                Way::On
+                WalkedWay::On
             }
-            Statement::Break => Way::Broken,
-            Statement::Continue => Way::Continued,
+            ShaderStatement::Break => WalkedWay::Broken,
+            ShaderStatement::Continue => WalkedWay::Continued,
         }
     }
 }
 
 /// Whether a graph has a structure; if so, that has the walks of the graph, however often it is left and gone on with.
-fn walks_agree(graph: &Graph, walks: u64) -> bool {
+fn walks_agree(graph: &BlockGraph, walks: u64) -> bool {
     let Ok(pieces) = structured(graph) else { return false };
-    let statements = Statements::of(&pieces);
+    let statements = ShaderStatements::of(&pieces);
     for seed in 0..walks {
         let seed = mixed(seed + 1);
-        let expected = Walk::plainly(graph, seed);
-        let mut walk = Walk { graph, seed, trace: Vec::new(), lead: 0, kept: 0, arm: 0 };
+        let expected = GraphWalk::plainly(graph, seed);
+        let mut walk = GraphWalk { graph, seed, trace: Vec::new(), lead: 0, kept: 0, arm: 0 };
         let mut way = walk.carry_out(&statements.all);
-        while way == Way::Kept {
+        while way == WalkedWay::Kept {
             assert!(statements.heads.contains_key(&walk.lead));
             way = walk.carry_out(&statements.all);
         }
         assert!(walk.trace == expected, "{graph:?}\n{statements:#?}\n{:?} {expected:?}", walk.trace);
-        assert!(way == Way::Over);
+        assert!(way == WalkedWay::Over);
     }
     true
 }
@@ -166,7 +166,7 @@ fn small_graphs_and_their_statements_have_the_same_walks() {
     let mut structured = 0;
     for code in 0..ends.len().pow(4) {
         let successors = (0..4).map(|n| ends[code / ends.len().pow(n) % ends.len()].clone()).collect();
-        structured += u32::from(walks_agree(&Graph { successors }, 3));
+        structured += u32::from(walks_agree(&BlockGraph { successors }, 3));
     }
     assert!(structured > 20_000, "{structured}");
 }
@@ -187,7 +187,7 @@ fn random_graphs_and_their_statements_have_the_same_walks() {
             _ if near(n) % 2 == 0 => vec![near(n)],
             _ => vec![near(n), near(n)],
         });
-        structured += u32::from(walks_agree(&Graph { successors: successors.collect() }, 3));
+        structured += u32::from(walks_agree(&BlockGraph { successors: successors.collect() }, 3));
     }
     assert!(structured > 10_000, "{structured}");
 }

@@ -9,7 +9,7 @@ use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals};
 
 /// What becomes of operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meaning {
+pub enum ExpectedMeaning {
     Value(u64),
     Holds,
     Fails,
@@ -17,7 +17,7 @@ pub enum Meaning {
     Other,
 }
 
-pub fn meaning(numbers: NumberKinds, kind: OpKind, operands: [u64; 3]) -> Meaning {
+pub fn meaning(numbers: NumberKinds, kind: OpKind, operands: [u64; 3]) -> ExpectedMeaning {
     match numbers.system {
         RealSystem::F64 => of(F64, numbers, kind, operands),
         RealSystem::F32 => of(F32, numbers, kind, operands),
@@ -25,18 +25,24 @@ pub fn meaning(numbers: NumberKinds, kind: OpKind, operands: [u64; 3]) -> Meanin
     }
 }
 
-fn of<R: Reals<Bits = u64>>(reals: R, numbers: NumberKinds, kind: OpKind, operands: [u64; 3]) -> Meaning {
+fn of<R: Reals<Bits = u64>>(
+    reals: R,
+    numbers: NumberKinds,
+    kind: OpKind,
+    operands: [u64; 3],
+) -> ExpectedMeaning {
     let s = Arithmetic { words: Narrow(numbers.word), reals };
     let [a, b, c] = operands.map(|word| word as i64);
     let [x, y, z] = operands.map(|word| reals.of_bits(word));
-    let int = |value: i64| Meaning::Value(value as u64);
-    let evaluated = |value: Eval<i64>| value.map_or(Meaning::Fails, int);
-    let real =
-        |value: Eval<R::Cell>| value.map_or(Meaning::Fails, |value| Meaning::Value(reals.to_bits(value)));
-    let required = |holds: bool| if holds { Meaning::Holds } else { Meaning::Fails };
+    let int = |value: i64| ExpectedMeaning::Value(value as u64);
+    let evaluated = |value: Eval<i64>| value.map_or(ExpectedMeaning::Fails, int);
+    let real = |value: Eval<R::Cell>| {
+        value.map_or(ExpectedMeaning::Fails, |value| ExpectedMeaning::Value(reals.to_bits(value)))
+    };
+    let required = |holds: bool| if holds { ExpectedMeaning::Holds } else { ExpectedMeaning::Fails };
     match kind {
         OpKind::Int(value) => int(value),
-        OpKind::Real(bits) => Meaning::Value(bits),
+        OpKind::Real(bits) => ExpectedMeaning::Value(bits),
         OpKind::IntAdd => int(s.int_add(a, b)),
         OpKind::IntSub => int(s.int_sub(a, b)),
         OpKind::IntNeg => int(s.int_neg(a)),
@@ -71,7 +77,7 @@ fn of<R: Reals<Bits = u64>>(reals: R, numbers: NumberKinds, kind: OpKind, operan
             real(turned.map(|(x, y)| if axis == Coordinate::X { x } else { y }))
         }
         OpKind::Test(order) => int(s.test(order, x, y)),
-        OpKind::Choose => Meaning::Value(operands[if a != 0 { 1 } else { 2 }]),
+        OpKind::Choose => ExpectedMeaning::Value(operands[if a != 0 { 1 } else { 2 }]),
         OpKind::RealOf => real(s.real_of(a)),
         OpKind::IntOf => evaluated(s.int_of(x)),
         OpKind::RequireAdmitted => required(reals.admit(x).is_ok()),
@@ -90,6 +96,6 @@ fn of<R: Reals<Bits = u64>>(reals: R, numbers: NumberKinds, kind: OpKind, operan
         | OpKind::CountDiscarded
         | OpKind::CountDropped
         | OpKind::Jumped
-        | OpKind::Freed { .. } => Meaning::Other,
+        | OpKind::Freed { .. } => ExpectedMeaning::Other,
     }
 }

@@ -11,11 +11,11 @@ use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 
-use self::meaning::{Meaning, meaning};
+use self::meaning::{ExpectedMeaning, meaning};
 use self::operands::{Random, operand};
 use super::Operations;
 use super::function::RealFunction;
-use crate::device::Device;
+use crate::device::BatchDevice;
 use crate::dispatch::DeviceShader;
 use crate::probe::text::with_main;
 use crate::shader::LaneShader;
@@ -105,7 +105,7 @@ fn is_same(numbers: NumberKinds, kind: OpKind, a: u64, b: u64) -> bool {
 }
 
 /// What differs of an operation.
-fn differences(device: &Device, numbers: NumberKinds, kind: OpKind, lanes: usize) -> Option<String> {
+fn differences(device: &BatchDevice, numbers: NumberKinds, kind: OpKind, lanes: usize) -> Option<String> {
     let shader = shader(numbers, kind).unwrap_or_else(|| panic!("{kind:?} isn't written"));
     let mut random = Random(7);
     let classes = kind.facts().operands;
@@ -127,10 +127,10 @@ fn differences(device: &Device, numbers: NumberKinds, kind: OpKind, lanes: usize
     for ((operands, &found), &has_failed) in sets.iter().zip(&values).zip(&failures) {
         let expected = meaning(numbers, kind, *operands);
         let is_right = match expected {
-            Meaning::Value(bits) => has_failed == 0 && is_same(numbers, kind, bits, found),
-            Meaning::Holds => has_failed == 0,
-            Meaning::Fails => has_failed == 1,
-            Meaning::Other => false,
+            ExpectedMeaning::Value(bits) => has_failed == 0 && is_same(numbers, kind, bits, found),
+            ExpectedMeaning::Holds => has_failed == 0,
+            ExpectedMeaning::Fails => has_failed == 1,
+            ExpectedMeaning::Other => false,
         };
         if !is_right {
             count += 1;

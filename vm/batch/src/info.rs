@@ -1,0 +1,69 @@
+//! What is known of a device before it is opened. Opens none.
+
+use crate::error::BatchError;
+
+/// What is known of a device before it is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceInfo {
+    /// As its driver calls it.
+    pub name: String,
+    /// Where it is plugged in (`0000:01:00.0`), which tells devices of one name apart. Empty where that isn't known.
+    pub address: String,
+    /// The driver, with its version.
+    pub driver: String,
+    /// Whether it is the processor, made to look like a device.
+    pub is_software: bool,
+    /// Whether it has memory of its own.
+    pub is_discrete: bool,
+    /// Whether shaders have floats of 64 bits.
+    pub has_f64: bool,
+    /// Whether shaders have integers of 64 bits, without which none is carried out.
+    pub has_i64: bool,
+    /// Whether it takes SPIR-V as it is, without which nobody promises bits.
+    pub has_passthrough: bool,
+    /// Bytes of the largest piece of memory that a shader can be bound to.
+    pub most_bytes_of_binding: u64,
+    /// The most invocations that go through a shader together.
+    pub lanes_together: u32,
+}
+
+impl DeviceInfo {
+    pub(crate) fn of(adapter: &wgpu::Adapter) -> Self {
+        let (info, features, limits) = (adapter.get_info(), adapter.features(), adapter.limits());
+        Self {
+            driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+            name: info.name,
+            address: info.device_pci_bus_id,
+            is_software: info.device_type == wgpu::DeviceType::Cpu,
+            is_discrete: info.device_type == wgpu::DeviceType::DiscreteGpu,
+            has_f64: features.contains(wgpu::Features::SHADER_F64),
+            has_i64: features.contains(wgpu::Features::SHADER_INT64),
+            has_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
+            most_bytes_of_binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
+            lanes_together: info.subgroup_max_size.max(1),
+        }
+    }
+
+    /// Its name, with its address where that is known.
+    pub(crate) fn title(&self) -> String {
+        if self.address.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.address) }
+    }
+
+    /// What every lane needs.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError::Lacks`].
+    pub(crate) fn carries_out_lanes(&self) -> Result<(), BatchError> {
+        let needed = [(self.has_i64, "SHADER_INT64"), (self.has_passthrough, "PASSTHROUGH_SHADERS")];
+        match needed.iter().find(|(has, _)| !has) {
+            None => Ok(()),
+            Some((_, feature)) => Err(self.lacks(feature, "use another device, or the processor")),
+        }
+    }
+
+    pub(crate) fn lacks(&self, feature: &str, cure: &str) -> BatchError {
+        BatchError::Lacks { device: self.name.clone(), feature: feature.to_owned(), cure: cure.to_owned() }
+    }
+}
