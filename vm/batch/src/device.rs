@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use wgpu::{ErrorFilter, PollError, PollType};
@@ -37,6 +37,8 @@ struct Opened {
     queue: wgpu::Queue,
     info: DeviceInfo,
     health: Arc<Health>,
+    /// One thread at a time submits or polls: wgpu panics where a poll ends while another thread's is under way.
+    turn: Mutex<()>,
 }
 
 /// What the device reported unasked. wgpu tells it to callbacks, from any thread.
@@ -46,8 +48,8 @@ struct Health {
     error: Mutex<Option<BatchError>>,
 }
 
-/// How long to wait at once before looking whether the device is still there.
-const A_WHILE: Duration = Duration::from_millis(200);
+/// How long to wait at once before looking whether the device is still there, and whether another thread wants it.
+const A_WHILE: Duration = Duration::from_millis(20);
 /// How long a device may take for what is meant to take a tenth of a second. Drivers reset devices that hang sooner than that.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -139,6 +141,12 @@ impl BatchDevice {
         &self.opened.queue
     }
 
+    /// Has the device carry out commands.
+    pub(crate) fn submit(&self, commands: wgpu::CommandBuffer) -> wgpu::SubmissionIndex {
+        let _turn = self.opened.turn();
+        self.opened.queue.submit([commands])
+    }
+
     /// Whether it is still there and has reported nothing. A device that is lost takes work without an error and does nothing, so
     /// that this is asked before and behind each use.
     pub(crate) fn is_well(&self) -> Result<(), BatchError> {
@@ -218,12 +226,17 @@ impl Opened {
         let (of_errors, of_loss) = (health.clone(), health.clone());
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| of_errors.note(&error)));
         device.set_device_lost_callback(move |_, _| of_loss.lose());
-        Ok(Self { device, queue, info: info.clone(), health })
+        Ok(Self { device, queue, info: info.clone(), health, turn: Mutex::new(()) })
+    }
+
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets the device tell what is done, and waits a while for a submission, or for all of them.
     fn poll(&self, submission: Option<&wgpu::SubmissionIndex>) -> Result<(), BatchError> {
         let wait = PollType::Wait { submission_index: submission.cloned(), timeout: Some(A_WHILE) };
+        let _turn = self.turn();
         // wgpu panics where a driver says that its device is gone.
         match catch_unwind(AssertUnwindSafe(|| self.device.poll(wait))) {
             Ok(Ok(_) | Err(PollError::Timeout)) => Ok(()),

@@ -200,7 +200,7 @@ impl Buffers {
                 self.dispatch(device, pipeline, &mut encoder, group, block);
             }
             let bytes = self.copy_back(&mut encoder, block, asked.with_results);
-            let submission = device.queue().submit([encoder.finish()]);
+            let submission = device.submit(encoder.finish());
             (submission, map(&self.back, MapMode::Read, bytes))
         })?;
         if asked.is_first && self.shape.given > 0 {
