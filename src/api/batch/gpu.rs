@@ -11,7 +11,6 @@ use super::device::{BlockOutcome, LaneBlock, LaneDevice, LanesDone, PreparedLane
 use super::gpu_passes::{DevicePass, passes};
 use super::no_device::NoDevice;
 use super::plan::LanePlan;
-use super::remembered;
 use crate::api::error::Error;
 
 /// A graphics processor.
@@ -44,7 +43,7 @@ pub(super) fn real() -> Option<Gpu> {
 }
 
 fn opened(adapters: &Adapters, info: &DeviceInfo) -> Result<Gpu, NoDevice> {
-    let device = remembered::opened(adapters, info)?;
+    let device = adapters.open(info)?;
     let name = device.info().name.clone();
     Ok(Gpu { device, name })
 }

@@ -3,8 +3,6 @@
 #[cfg(feature = "gpu")]
 use reviver_batch::{Adapters, DeviceInfo};
 
-#[cfg(feature = "gpu")]
-use super::remembered;
 use crate::api::engine::native_code;
 
 /// A device that there is.
@@ -66,7 +64,7 @@ fn processor() -> ListedDevice {
 
 #[cfg(feature = "gpu")]
 fn graphics(adapters: &Adapters, info: &DeviceInfo) -> ListedDevice {
-    let (answers, unusable) = match remembered::opened(adapters, info) {
+    let (answers, unusable) = match adapters.open(info) {
         Ok(device) => (device.answers(), None),
         Err(error) => (Vec::new(), Some(error.to_string())),
     };

@@ -20,8 +20,6 @@ pub mod listing;
 pub mod no_device;
 pub mod plan;
 pub mod prepared;
-#[cfg(feature = "gpu")]
-mod remembered;
 mod sum;
 
 use std::sync::Arc;

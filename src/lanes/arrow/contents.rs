@@ -8,20 +8,20 @@ use super::messages::{ArrowMessage, BrokenArrow, NO_CONTENTS, bytes, contents, e
 use crate::lanes::opened::{FILE_MARK, MESSAGE_MARK};
 
 /// A file of record batches.
-pub struct ArrowFile<R> {
+pub struct ArrowTable<R> {
     source: R,
     /// Where those batches are that weren't read yet.
     offsets: std::vec::IntoIter<i64>,
 }
 
-impl<R: Read + Seek> ArrowFile<R> {
+impl<R: Read + Seek> ArrowTable<R> {
     /// Reads the table of contents.
-    pub fn open(mut source: R) -> Result<(ArrowFile<R>, Schema), BrokenArrow> {
+    pub fn open(mut source: R) -> Result<(ArrowTable<R>, Schema), BrokenArrow> {
         let table = table(&mut source)?;
         let contents = contents(&table)?;
         let schema = schema(contents.schema())?;
         let offsets = contents.recordBatches().into_iter().flatten().map(|block| block.offset());
-        Ok((ArrowFile { offsets: offsets.collect::<Vec<_>>().into_iter(), source }, schema))
+        Ok((ArrowTable { offsets: offsets.collect::<Vec<_>>().into_iter(), source }, schema))
     }
 
     /// The batch that follows; none at the end.

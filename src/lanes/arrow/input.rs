@@ -18,7 +18,7 @@ use reviver_isa::instruction::Class;
 use reviver_vm::Program;
 
 use super::claims;
-use super::contents::ArrowFile;
+use super::contents::ArrowTable;
 use super::messages::{ArrowMessage, ArrowStream, BrokenArrow};
 use crate::failure::{Failure, Fallible};
 use crate::lanes::{LaneReader, OpenLanes};
@@ -46,7 +46,7 @@ pub struct ArrowInput {
 /// Where record batches come from.
 enum ArrowMessages {
     Stream(ArrowStream<CountedReader<Box<dyn Read>>>),
-    File(ArrowFile<CountedReader<OpenInput>>),
+    File(ArrowTable<CountedReader<OpenInput>>),
 }
 
 /// Counts what goes by.
@@ -75,7 +75,7 @@ impl ArrowInput {
         let (file, length, seen) = (open.file.clone(), open.length, Rc::new(Cell::new(0)));
         let counted = seen.clone();
         let begun = match open.into_arrow_file() {
-            Ok(inner) => ArrowFile::open(CountedReader { inner, seen: counted })
+            Ok(inner) => ArrowTable::open(CountedReader { inner, seen: counted })
                 .map(|(messages, schema)| (ArrowMessages::File(messages), schema)),
             Err(open) => ArrowStream::begin(CountedReader { inner: open.reader(), seen: counted })
                 .map(|(messages, schema)| (ArrowMessages::Stream(messages), schema)),

@@ -50,8 +50,9 @@ struct Health {
 
 /// How long to wait at once before looking whether the device is still there, and whether another thread wants it.
 const A_WHILE: Duration = Duration::from_millis(20);
-/// How long a device may take for what is meant to take a tenth of a second. Drivers reset devices that hang sooner than that.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a device may take for what is meant to take a tenth of a second. Drivers reset devices that hang sooner than that; but some compile a shader
+/// when it is first dispatched, which takes a minute for a long one.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 impl BatchDevice {
     /// See [`crate::Adapters::open_with`].

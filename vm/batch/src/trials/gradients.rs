@@ -8,13 +8,10 @@ use reviver_vm::differentiate::{self, DifferentiateError, Origin, Subject, Varia
 use reviver_vm::{CheckLevel, Program, Travel};
 
 use super::device::{Budget, PLENTY, TrialPipeline};
-use super::programs::{cells, gradient, losses, program, random, shipped, start};
+use super::programs::{LONGEST, cells, gradient, losses, program, random, shipped, start};
 use super::runs::{ExpectedOutcome, arrived, given, lanes};
 use crate::lanes::ShaderCell;
 use crate::testing::device;
-
-/// The compiler of a driver takes many seconds for texts that are longer.
-const LONGEST: usize = 48 << 10;
 
 /// More steps than most lanes make.
 const MOST: u64 = 300_000;

@@ -17,6 +17,9 @@ use crate::lanes::{LaneWay, LanesRequest, ShaderCell, lane_shader};
 use crate::no_shader::NoShader;
 use crate::shader::LaneShader;
 
+/// The compiler of a driver takes many seconds for texts that are longer.
+pub const LONGEST: usize = 48 << 10;
+
 /// The start of a way, with what may be left out as it is then.
 pub fn start(program: &Arc<Program>, travel: Travel) -> RouteStart {
     let machine = match travel {

@@ -13,7 +13,7 @@ use reviver_vm::values::Value;
 use reviver_vm::{CheckLevel, Machine, Program, Stop, Travel};
 
 use super::device::{Budget, PLENTY, Ran, TrialPipeline};
-use super::programs::{cells, program, random, shipped, start, whole};
+use super::programs::{LONGEST, cells, program, random, shipped, start, whole};
 use crate::dispatch::LaneStatus;
 use crate::lanes::ShaderCell;
 use crate::testing::device;
@@ -143,6 +143,10 @@ fn compared(
     count: usize,
 ) -> [usize; 2] {
     let Ok(shader) = whole(program, travel, level) else { return [0, 0] };
+    if shader.wgsl.len() > LONGEST && std::env::var_os("REVIVER_CAMPAIGN").is_none() {
+        println!("{what}: {} bytes are for a campaign", shader.wgsl.len());
+        return [0, 0];
+    }
     let start = start(program, travel);
     let takes = cells(program, |role| program.takes(role, travel));
     let asked = cells(program, |role| match travel {
