@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod keys;
+mod layout;
 mod lines;
 mod panes;
 mod picture;

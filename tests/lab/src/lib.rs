@@ -18,3 +18,4 @@ pub mod run;
 pub mod shrink;
 pub mod specimens;
 pub mod subject;
+pub mod tree;

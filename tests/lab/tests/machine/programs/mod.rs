@@ -15,6 +15,7 @@ use reviver_assembler::files::Disk;
 use reviver_assembler::render::render;
 use reviver_isa::Module;
 use reviver_lab::engine::{self, Engine};
+use reviver_lab::tree::in_tree;
 use reviver_vm::explain::explain;
 use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
@@ -57,7 +58,7 @@ fn programs_are_formatted_and_explained() {
 }
 
 fn programs() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let folder = in_tree("programs");
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -12,6 +12,7 @@ use reviver_lab::fuzz;
 use reviver_lab::rng::Rng;
 use reviver_lab::run::travel;
 use reviver_lab::subject::{Subject, load};
+use reviver_lab::tree::in_tree;
 use reviver_vm::{Travel, checkpoint};
 
 /// Every bit of an image up to this size is flipped; of larger ones, so many bits.
@@ -19,7 +20,7 @@ const EVERY_BIT: usize = 64 << 10;
 
 /// The images of all shipped programs, by name.
 fn shipped() -> Vec<(String, Vec<u8>)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let folder = in_tree("programs");
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<PathBuf> =
         entries.filter(|path| path.extension().is_some_and(|e| e == "rasm")).collect();

@@ -1,7 +1,7 @@
 //! The laws of reversible programs, over a corpus of random ones. A failure prints the law, the seed
 //! and a small program.
 //!
-//! `REVIVER_CAMPAIGN=20000 cargo test --test laws` judges so many programs by each law.
+//! `REVIVER_CAMPAIGN=20000 cargo test --workspace --test machine laws::` judges so many programs by each law.
 
 use reviver_lab::campaign::{judge, judge_corners, programs, subject};
 use reviver_lab::coverage::{Coverage, gradients, outcomes, places, rows, stacks};

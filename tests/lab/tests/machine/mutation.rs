@@ -1,9 +1,8 @@
 //! Are the laws worth anything? Each mutant is a fault in a row or in a rule of the machine; for every
 //! one of them, some law must fail on some program. A mutant that survives is a hole in the tests.
 //!
-//! `cargo test --test mutation --features mutants` takes a minute or two. Without the feature there
-//! are no mutants, and this file is empty.
-#![cfg(feature = "mutants")]
+//! `cargo test --workspace --features mutants --test machine mutation::` takes a minute or two. Without the
+//! feature there are no mutants.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;

@@ -15,7 +15,7 @@ use reviver_vm::values::Value;
 use reviver_vm::{Machine, Travel};
 
 /// The data file: instruction, then value and adjoint of each operand before and after.
-const VECTORS: &str = include_str!("cases/adjoint_vectors.csv");
+const VECTORS: &str = include_str!("../../../cases/adjoint_vectors.csv");
 const OPERANDS: [&str; 3] = ["x", "y", "z"];
 
 /// The offset of a scalar's cell.

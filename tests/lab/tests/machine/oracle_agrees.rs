@@ -19,6 +19,7 @@ use reviver_lab::generate::{Profile, program};
 use reviver_lab::shrink::shrink;
 use reviver_lab::specimens::{self, Effect, Specimen};
 use reviver_lab::subject::{Subject, TAPE};
+use reviver_lab::tree::in_tree;
 use reviver_oracle::{Agreement, Case, Ending, Inputs, Settings, Trap};
 
 /// Statements after which a run is not compared any more.
@@ -158,7 +159,7 @@ fn real_system(name: &str) -> RealSystem {
 
 /// The texts of a folder.
 fn texts(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let folder = in_tree(folder);
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<PathBuf> = entries.filter(|p| p.extension().is_some_and(|e| e == "rasm")).collect();
     paths.sort();
@@ -202,7 +203,7 @@ fn report(engine: Engine, seed: u64, text: &str, reason: &str) -> String {
     format!("seed {seed} on {}: {reason}\n\nA small program:\n\n{small}\n{reason_of_small:?}", engine.name)
 }
 
-/// `REVIVER_CAMPAIGN=20000 cargo test --test oracle_agrees` compares so many programs of each kind.
+/// `REVIVER_CAMPAIGN=20000 cargo test --workspace --test machine oracle_agrees::` compares so many programs of each kind.
 #[test]
 fn on_random_programs_that_arrive() {
     on_random_programs(0);

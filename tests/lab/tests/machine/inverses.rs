@@ -3,7 +3,7 @@
 //!
 //! What the programs are given is in their headers: `;! run n=10 -> …`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use reviver_assembler::assemble::assemble;
@@ -13,6 +13,7 @@ use reviver_assembler::invert::{Inversion, invert_text};
 use reviver_assembler::render::render;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
+use reviver_lab::tree::in_tree;
 use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
@@ -57,7 +58,7 @@ fn an_inverse_in_another_folder_finds_its_includes() {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")
+    in_tree("programs")
 }
 
 fn programs() -> impl Iterator<Item = PathBuf> {

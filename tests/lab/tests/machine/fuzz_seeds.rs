@@ -6,13 +6,14 @@ use reviver_lab::campaign::{programs, subject};
 use reviver_lab::damage::{edited, edited_text, resealed_image, resealed_state};
 use reviver_lab::fuzz;
 use reviver_lab::rng::Rng;
+use reviver_lab::tree::in_tree;
 
 /// Damaged seeds per body in an ordinary run.
 const ROUNDS: u64 = 10_000;
 
 /// The committed texts, and generated ones.
 fn texts() -> Vec<Vec<u8>> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds");
+    let folder = in_tree("tests/fuzz/seeds");
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let committed = entries.map(|path| std::fs::read(path).unwrap());
     committed.chain((0..20).map(|seed| subject(seed).text.into_bytes())).collect()

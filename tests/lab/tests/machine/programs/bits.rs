@@ -1,10 +1,10 @@
 //! The same bits everywhere: what each program with reals ends with, in f64 and in f32, is recorded once per release,
 //! as a digest of all its numbers; and so is what it comes back with, adjoints carried. Every platform is held to it.
 //!
-//! `UPDATE_BITS=1 cargo test --test programs bits` records them for the version that Cargo.toml names.
+//! `UPDATE_BITS=1 cargo test --workspace --test machine programs::bits` records them for the version that Cargo.toml names.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{env, fs};
 
 use reviver_assembler::assemble::assemble;
@@ -12,15 +12,16 @@ use reviver_assembler::files::Disk;
 use reviver_isa::Module;
 use reviver_isa::instruction::Class;
 use reviver_lab::engine::{self, Engine};
+use reviver_lab::tree::in_tree;
 use reviver_vm::digest::state_digest;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Travel};
 
-use crate::given::Given;
+use super::given::Given;
 
 fn path() -> PathBuf {
     let version = env!("CARGO_PKG_VERSION");
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/bits/{version}.txt"))
+    in_tree(&format!("tests/lab/tests/machine/programs/bits/{version}.txt"))
 }
 
 /// The words of the runs that a program's header lists, but for those that can't begin, and those that say a number system

@@ -1,0 +1,16 @@
+//! The machine's tests through the text: laws, the oracle, exhaustive programs, shipped programs, gradients,
+//! images, states, on every engine. They need neither the program `reviver` nor its debugger, hence are built with the lab.
+//! `cargo test --test machine laws::` runs those of one file.
+
+mod every_row;
+mod exhaustive;
+mod fuzz_seeds;
+mod gradients;
+mod images;
+mod inverses;
+mod laws;
+#[cfg(feature = "mutants")]
+mod mutation;
+mod oracle_agrees;
+mod programs;
+mod states;
