@@ -34,18 +34,16 @@ pub fn encode_into<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), O
 
 /// The value that all of these bytes encode.
 ///
-/// What is allocated on the way is bounded by a small multiple of the number of bytes: the codec
-/// counts what lengths lay claim to, and refuses more than the limit before it allocates. The limit
-/// is a constant of the configuration, hence the steps. A number written in one byte claims eight.
+/// What is allocated on the way is bounded by 4 MiB, or by 128 times the number of bytes where that is more: the codec
+/// counts what lengths lay claim to, and refuses more than the limit before it allocates. The limit is a constant of the
+/// configuration, hence the steps, each of which is compiled for every type. A number written in one byte claims eight.
 ///
 /// # Errors
 /// The bytes encode no such value, or encode it in another way than [`encode`] does.
 pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let standard = config::standard();
     match bytes.len().saturating_mul(8) {
-        0..=0x4000 => decode_as(bytes, standard.with_limit::<0x4000>()),
-        0x4001..=0x4_0000 => decode_as(bytes, standard.with_limit::<0x4_0000>()),
-        0x4_0001..=0x40_0000 => decode_as(bytes, standard.with_limit::<0x40_0000>()),
+        0..=0x40_0000 => decode_as(bytes, standard.with_limit::<0x40_0000>()),
         0x40_0001..=0x400_0000 => decode_as(bytes, standard.with_limit::<0x400_0000>()),
         0x400_0001..=0x4000_0000 => decode_as(bytes, standard.with_limit::<0x4000_0000>()),
         0x4000_0001..=0x4_0000_0000 => decode_as(bytes, standard.with_limit::<0x4_0000_0000>()),
