@@ -36,6 +36,9 @@ pub static LIBRARY: FileKind = FileKind {
     },
 };
 
+pub static PROBE: FileKind =
+    FileKind { name: "what a device was found to do", is: |bytes| bytes.starts_with(b"reviver probe ") };
+
 pub static TAPE: FileKind = FileKind { name: "a tape of values", is: is_tape };
 
 pub static TABLE: FileKind = FileKind { name: "a table of numbers", is: is_table };

@@ -14,6 +14,7 @@ mod kinds;
 mod lanes;
 mod load;
 mod output;
+mod probes;
 mod progress;
 mod read;
 mod start;

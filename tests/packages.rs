@@ -1,5 +1,5 @@
 //! What is published, and what is built: every crate is either fit to be published or never is, and what a
-//! package contains is enough to build it. `.ci/run` builds the packages; here cargo is only asked.
+//! package contains is enough to build it. `.ci/run` checks what is in the packages; here cargo is only asked.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

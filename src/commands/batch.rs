@@ -21,6 +21,7 @@ use crate::lanes::{
     LaneWriter, NpzOutput, OpenLanes, arrow_reader, arrow_writer,
 };
 use crate::output::batch::{BatchPage, Stopwatch};
+use crate::probes::ProbeFiles;
 use crate::progress::LaneProgress;
 use crate::write::OutputTarget;
 use crate::{given, interrupt, kinds, load, output, read, start, streams, subject};
@@ -109,8 +110,7 @@ fn check(options: &BatchArguments) -> Fallible {
 fn device(options: &BatchArguments) -> Fallible<Device> {
     match (options.device.as_str(), options.threads) {
         (_, Some(threads)) => Ok(Device::cpu_with(threads.into())),
-        ("auto", None) => Ok(Device::auto()),
-        (name, None) => Device::named(name).map_err(|error| {
+        (name, None) => Device::known(name, &ProbeFiles::default()).map_err(|error| {
             Failure::usage(format_args!("--device {name}: {error}"))
                 .help("`reviver devices` lists those that there are; `--device cpu` takes the cores of the processor")
         }),

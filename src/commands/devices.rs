@@ -5,10 +5,11 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::cli::DevicesOptions;
 use crate::failure::Fallible;
+use crate::probes::ProbeFiles;
 use crate::streams;
 
 pub fn run(options: &DevicesOptions) -> Fallible {
-    let found = devices();
+    let found = devices(&ProbeFiles::default());
     match options.json {
         true => {
             streams::print(&format!("{}\n", json!({ "devices": found.iter().map(object).collect::<Json>() })))

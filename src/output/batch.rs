@@ -57,16 +57,6 @@ impl Stopwatch {
         self.last = Instant::now();
         lap
     }
-
-    fn named(&self) -> [(&'static str, Duration); 5] {
-        [
-            ("load", self.load),
-            ("compile", self.compile),
-            ("read", self.read),
-            ("run", self.run),
-            ("write", self.write),
-        ]
-    }
 }
 
 /// Everything that is said about a batch.
@@ -158,7 +148,7 @@ impl BatchPage {
             );
         }
         if options.stats {
-            for (name, time) in self.watch.named() {
+            for (name, time) in self.times() {
                 let _ = writeln!(text, "{name}: {:.3} s", time.as_secs_f64());
             }
             let native =
@@ -166,6 +156,22 @@ impl BatchPage {
             let _ = writeln!(text, "{:.0} lanes a second on {}, {native}", self.rate(), self.device);
         }
         text
+    }
+
+    /// How long the parts of the work took. What is for a device only is a part of `run`.
+    fn times(&self) -> Vec<(&'static str, Duration)> {
+        let Stopwatch { load, compile, read, run, write, .. } = self.watch;
+        let mut times = vec![("load", load), ("compile", compile), ("read", read), ("run", run)];
+        if !self.is_by_cores() {
+            times.extend([("upload", self.outcome.upload), ("download", self.outcome.download)]);
+        }
+        times.push(("write", write));
+        times
+    }
+
+    /// Whether no device but the cores of this machine carries lanes out.
+    fn is_by_cores(&self) -> bool {
+        self.device == Device::cpu().name()
     }
 
     fn rate(&self) -> f64 {
@@ -199,7 +205,7 @@ impl BatchPage {
             }
         }
         object.insert("device", self.device.clone());
-        if self.device != Device::cpu().name() {
+        if !self.is_by_cores() {
             object.insert("by_processor", self.outcome.by_processor);
         }
         object.insert("all_native", self.all_native);
@@ -207,8 +213,9 @@ impl BatchPage {
             object.insert("level", options.checking.level().name());
         }
         if options.stats {
-            let seconds = self.watch.named().map(|(name, time)| (name.to_owned(), time.as_secs_f64().into()));
-            object.insert("seconds", Json::Object(seconds.into_iter().collect()));
+            let seconds = self.times();
+            let seconds = seconds.iter().map(|(name, time)| ((*name).to_owned(), time.as_secs_f64().into()));
+            object.insert("seconds", Json::Object(seconds.collect()));
             object.insert("lanes_per_second", self.rate());
         }
         object

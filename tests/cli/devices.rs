@@ -2,7 +2,7 @@
 
 use crate::support::reviver;
 #[cfg(feature = "gpu")]
-use crate::support::{Folder, root};
+use crate::support::{Folder, command, ran, root};
 
 /// A part of the name of a device that there is. None, with a visible line, where nobody asks for one.
 #[cfg(feature = "gpu")]
@@ -87,6 +87,46 @@ fn files_are_the_same_from_both() {
         }
         assert_eq!(found, wanted, "{batch}");
     }
+}
+
+/// What is kept of a device is believed by the next process, unless it isn't that device's, or not to be read.
+#[cfg(feature = "gpu")]
+#[test]
+fn what_a_device_gets_right_is_asked_once() {
+    let Some(device) = device() else { return };
+    let folder = Folder::new();
+    let run = |code: i32| {
+        let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv";
+        ran(
+            command()
+                .args(lanes.split(' '))
+                .args(["--device", &device])
+                .env("XDG_CACHE_HOME", folder.path("")),
+            b"",
+        )
+        .expect(code)
+    };
+    run(0);
+    let kept = || {
+        let files = std::fs::read_dir(folder.path("reviver")).unwrap();
+        let paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        assert_eq!(paths.len(), 1, "{paths:?}");
+        paths[0].clone()
+    };
+    let truth = std::fs::read_to_string(kept()).unwrap();
+    assert!(truth.contains("\nexact 1 1 1\n"), "{truth}");
+    let told = |text: String| std::fs::write(kept(), text).unwrap();
+    told(truth.replace("exact 1 1 1", "exact 0 1 1"));
+    run(2).says("f64");
+    for wrong in [truth.replace("\nof ", "\nof another "), truth.replace("exact", "about"), String::new()] {
+        told(wrong);
+        run(0);
+        assert_eq!(std::fs::read_to_string(kept()).unwrap(), truth);
+    }
+    // What isn't of this kind is nobody's to replace.
+    told("dear diary".to_owned());
+    run(0);
+    assert_eq!(std::fs::read_to_string(kept()).unwrap(), "dear diary");
 }
 
 #[cfg(feature = "gpu")]

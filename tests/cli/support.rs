@@ -59,7 +59,8 @@ pub fn with_input(arguments: &str, input: &[u8]) -> Ran {
     ran(command().args(arguments.split_whitespace()), input)
 }
 
-fn ran(command: &mut Command, input: &[u8]) -> Ran {
+/// What a command comes to that gets this on standard input.
+pub fn ran(command: &mut Command, input: &[u8]) -> Ran {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A command that doesn't read its input may be gone already.

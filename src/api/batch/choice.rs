@@ -7,6 +7,7 @@ use super::device::LaneDevice;
 #[cfg(feature = "gpu")]
 use super::gpu;
 use super::no_device::NoDevice;
+use super::probes::{KeepsNothing, ProbeKeeper};
 
 /// A device of one's choice. A copy is another name for the same one.
 #[derive(Clone, Debug)]
@@ -28,22 +29,36 @@ impl Device {
     /// # Errors
     /// There is none, it computes inexactly or lacks what programs need, or this build reaches none.
     pub fn gpu() -> Result<Device, NoDevice> {
-        #[cfg(feature = "gpu")]
-        return gpu::best().map(|gpu| Device(Arc::new(gpu)));
-        #[cfg(not(feature = "gpu"))]
-        Err(NoDevice::Build)
+        Device::named("gpu")
     }
 
-    /// The device of this name: `cpu`, `gpu`, or a part of the name of a graphics processor that only one has.
+    /// The device of this name: `cpu`, `gpu`, `auto`, or a part of the name of a graphics processor that only one has.
     ///
     /// # Errors
     /// There is none, or several; and as [`Device::gpu`].
     pub fn named(name: &str) -> Result<Device, NoDevice> {
+        Device::known(name, &KeepsNothing)
+    }
+
+    /// The device of a name as [`Device::named`] has it, which isn't asked again what it gets right where that was kept.
+    ///
+    /// # Errors
+    /// As [`Device::named`].
+    #[cfg_attr(not(feature = "gpu"), expect(unused_variables, reason = "there is nothing to keep"))]
+    pub fn known(name: &str, keeper: &dyn ProbeKeeper) -> Result<Device, NoDevice> {
         match name {
             "cpu" => Ok(Device::cpu()),
-            "gpu" => Device::gpu(),
             #[cfg(feature = "gpu")]
-            name => gpu::named(name).map(|gpu| Device(Arc::new(gpu))),
+            "auto" => Ok(match gpu::real(keeper) {
+                Some(gpu) => Device(Arc::new(gpu::Auto::new(gpu))),
+                None => Device::cpu(),
+            }),
+            #[cfg(feature = "gpu")]
+            "gpu" => gpu::best(keeper).map(|gpu| Device(Arc::new(gpu))),
+            #[cfg(feature = "gpu")]
+            name => gpu::named(name, keeper).map(|gpu| Device(Arc::new(gpu))),
+            #[cfg(not(feature = "gpu"))]
+            "auto" => Ok(Device::cpu()),
             #[cfg(not(feature = "gpu"))]
             _ => Err(NoDevice::Build),
         }
@@ -52,11 +67,7 @@ impl Device {
     /// What is best for most batches: a graphics processor where there is a real one, and the cores of this machine for whatever that can't
     /// carry out.
     pub fn auto() -> Device {
-        #[cfg(feature = "gpu")]
-        if let Some(gpu) = gpu::real() {
-            return Device(Arc::new(gpu::Auto::new(gpu)));
-        }
-        Device::cpu()
+        Device::named("auto").unwrap_or_default()
     }
 
     /// What it is called.

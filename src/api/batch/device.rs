@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::plan::LanePlan;
 use crate::api::error::Error;
@@ -55,6 +56,9 @@ pub struct BlockOutcome {
     pub leftovers: NotedLanes,
     /// How many lanes the processor has carried out because the device couldn't tell what becomes of them.
     pub by_processor: u64,
+    /// What it took to send words to a device, and to fetch results from it. It may have worked on other lanes meanwhile.
+    pub upload: Duration,
+    pub download: Duration,
 }
 
 impl BlockOutcome {
@@ -65,6 +69,8 @@ impl BlockOutcome {
         self.mended.add(other.mended);
         self.leftovers.add(other.leftovers);
         self.by_processor += other.by_processor;
+        self.upload += other.upload;
+        self.download += other.download;
     }
 
     /// The same of lanes whose numbers in the outcome are places in a list: the numbers that stand there.

@@ -4,48 +4,66 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use reviver_batch::{Adapters, DeviceInfo, DeviceLanes, LaneStatus};
+use reviver_batch::{
+    Adapters, BatchDevice, BatchError, DeviceInfo, DeviceLanes, LaneStatus, LanesRun, Probe,
+};
 
 use super::cpu::{Cpu, CpuLanes};
 use super::device::{BlockOutcome, LaneBlock, LaneDevice, LanesDone, PreparedLanes};
 use super::gpu_passes::{DevicePass, passes};
 use super::no_device::NoDevice;
 use super::plan::LanePlan;
+use super::probes::ProbeKeeper;
 use crate::api::error::Error;
 
 /// A graphics processor.
 #[derive(Debug)]
 pub(super) struct Gpu {
-    device: reviver_batch::BatchDevice,
+    device: BatchDevice,
     name: String,
 }
 
 /// The best one for most batches.
-pub(super) fn best() -> Result<Gpu, NoDevice> {
+pub(super) fn best(keeper: &dyn ProbeKeeper) -> Result<Gpu, NoDevice> {
     let adapters = Adapters::list();
     let found = adapters.auto().or_else(|| adapters.infos().next());
-    opened(&adapters, found.map_or_else(|| adapters.named("gpu"), Ok)?)
+    opened(&adapters, found.map_or_else(|| adapters.named("gpu"), Ok)?, keeper)
 }
 
 /// The one of a name.
-pub(super) fn named(name: &str) -> Result<Gpu, NoDevice> {
+pub(super) fn named(name: &str, keeper: &dyn ProbeKeeper) -> Result<Gpu, NoDevice> {
     let adapters = Adapters::list();
-    opened(&adapters, adapters.named(name)?)
+    opened(&adapters, adapters.named(name)?, keeper)
 }
 
 /// One that is no software, if it can be opened.
-pub(super) fn real() -> Option<Gpu> {
+pub(super) fn real(keeper: &dyn ProbeKeeper) -> Option<Gpu> {
     if !Adapters::may_have_hardware() {
         return None;
     }
     let adapters = Adapters::list();
-    opened(&adapters, adapters.auto()?).ok()
+    opened(&adapters, adapters.auto()?, keeper).ok()
 }
 
-fn opened(adapters: &Adapters, info: &DeviceInfo) -> Result<Gpu, NoDevice> {
-    let device = adapters.open(info)?;
+fn opened(adapters: &Adapters, info: &DeviceInfo, keeper: &dyn ProbeKeeper) -> Result<Gpu, NoDevice> {
+    let kept = keeper.kept(&info.with_driver()).and_then(|text| Probe::from_text(&text));
+    let device = match kept.filter(|probe| probe.is_of(info)) {
+        Some(known) => adapters.open_with(info, Some(known))?,
+        None => asked(adapters, info, keeper)?,
+    };
     let name = device.info().name.clone();
     Ok(Gpu { device, name })
+}
+
+/// A device that is asked what it gets right, which is kept.
+pub(super) fn asked(
+    adapters: &Adapters,
+    info: &DeviceInfo,
+    keeper: &dyn ProbeKeeper,
+) -> Result<BatchDevice, BatchError> {
+    let device = adapters.open(info)?;
+    keeper.keep(&info.with_driver(), &device.probe().to_text());
+    Ok(device)
 }
 
 impl LaneDevice for Gpu {
@@ -102,12 +120,16 @@ impl PreparedLanes for GpuLanes {
     fn carry_out(&self, block: LaneBlock<'_, '_>, progress: &LanesDone<'_>) -> Result<BlockOutcome, Error> {
         let LaneBlock { first, lanes, inputs, results } = block;
         let mut is_open = vec![false; lanes];
+        let mut outcome = BlockOutcome::default();
         for pass in &self.passes {
-            self.go(pass, inputs, results, &mut is_open)?;
+            let ran = self.go(pass, inputs, results, &mut is_open)?;
+            outcome.upload += ran.upload;
+            outcome.download += ran.download;
         }
         let open: Vec<usize> = (0..lanes).filter(|&row| is_open.get(row) == Some(&true)).collect();
         progress((lanes - open.len()) as u64);
-        self.by_processor(first, &open, inputs, results, progress)
+        outcome.add(self.by_processor(first, &open, inputs, results, progress)?);
+        Ok(outcome)
     }
 }
 
@@ -119,17 +141,17 @@ impl GpuLanes {
         inputs: &[&[u64]],
         results: &mut [&mut [u64]],
         is_open: &mut [bool],
-    ) -> Result<(), Error> {
+    ) -> Result<LanesRun, Error> {
         let never = AtomicBool::new(false);
         let stop = self.plan.options.interrupt.as_deref().unwrap_or(&never);
         let run = |lanes: &DeviceLanes, given: &[&[u64]], found: &mut [&mut [u64]]| {
             lanes.run(given, found, is_open.len(), self.plan.options.most_steps, stop).map_err(failed)
         };
-        let statuses = pass.run(inputs, results, is_open.len(), run)?;
-        for (is_open, status) in is_open.iter_mut().zip(statuses) {
-            *is_open |= status != LaneStatus::Arrived;
+        let ran = pass.run(inputs, results, is_open.len(), run)?;
+        for (is_open, status) in is_open.iter_mut().zip(&ran.statuses) {
+            *is_open |= *status != LaneStatus::Arrived;
         }
-        Ok(())
+        Ok(ran)
     }
 
     /// Carries out some lanes of a block on the cores of this machine.
@@ -169,9 +191,9 @@ impl GpuLanes {
 }
 
 /// What keeps lanes from being carried out, as somebody is told who has asked for that.
-fn failed(error: reviver_batch::BatchError) -> Error {
+fn failed(error: BatchError) -> Error {
     match error {
-        reviver_batch::BatchError::Interrupted => Error::Interrupted,
+        BatchError::Interrupted => Error::Interrupted,
         error => Error::Device(error.into()),
     }
 }

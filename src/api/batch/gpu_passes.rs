@@ -119,22 +119,22 @@ impl DevicePass {
         results: &mut [&mut [u64]],
         lanes: usize,
         run: impl Fn(&DeviceLanes, &[&[u64]], &mut [&mut [u64]]) -> Result<LanesRun, Error>,
-    ) -> Result<Vec<LaneStatus>, Error> {
+    ) -> Result<LanesRun, Error> {
         match self {
             DevicePass::To { lanes: shader, columns } => {
                 let mut there: Vec<Option<&mut [u64]>> =
                     results.iter_mut().map(|column| Some(&mut **column)).collect();
                 let own = columns.iter().filter_map(|&n| there.get_mut(n)?.take());
                 let mut found: Vec<&mut [u64]> = own.collect();
-                Ok(run(shader, inputs, &mut found)?.statuses)
+                run(shader, inputs, &mut found)
             }
             DevicePass::Again { lanes: shader, shared } => {
                 let given: Vec<&[u64]> = results.iter().map(|column| &**column).collect();
                 let mut begun = vec![vec![0; lanes]; inputs.len() + shared.len()];
                 let mut found: Vec<&mut [u64]> = begun.iter_mut().map(Vec::as_mut_slice).collect();
-                let mut statuses = run(shader, &given, &mut found)?.statuses;
+                let mut ran = run(shader, &given, &mut found)?;
                 let (own, common) = begun.split_at(inputs.len());
-                for (row, status) in statuses.iter_mut().enumerate() {
+                for (row, status) in ran.statuses.iter_mut().enumerate() {
                     let at = |column: &[u64]| column.get(row).copied();
                     let is_own = own.iter().zip(inputs).all(|(found, given)| at(found) == at(given));
                     let is_common = common.iter().zip(shared).all(|(found, &bits)| at(found) == Some(bits));
@@ -142,7 +142,7 @@ impl DevicePass {
                         *status = LaneStatus::Failed;
                     }
                 }
-                Ok(statuses)
+                Ok(ran)
             }
         }
     }

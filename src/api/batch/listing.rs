@@ -3,6 +3,9 @@
 #[cfg(feature = "gpu")]
 use reviver_batch::{Adapters, DeviceInfo};
 
+#[cfg(feature = "gpu")]
+use super::gpu;
+use super::probes::ProbeKeeper;
 use crate::api::engine::native_code;
 
 /// A device that there is.
@@ -38,20 +41,20 @@ impl DeviceKind {
     }
 }
 
-/// All devices that there are, the processor first. Each is opened and asked, which takes a moment.
-pub fn devices() -> Vec<ListedDevice> {
-    std::iter::once(processor()).chain(others()).collect()
+/// All devices that there are, the processor first. Each is opened and asked, which takes a moment, and what it answers is kept.
+pub fn devices(keeper: &dyn ProbeKeeper) -> Vec<ListedDevice> {
+    std::iter::once(processor()).chain(others(keeper)).collect()
 }
 
 #[cfg(feature = "gpu")]
-fn others() -> Vec<ListedDevice> {
+fn others(keeper: &dyn ProbeKeeper) -> Vec<ListedDevice> {
     let adapters = Adapters::list();
-    adapters.infos().map(|info| graphics(&adapters, info)).collect()
+    adapters.infos().map(|info| graphics(&adapters, info, keeper)).collect()
 }
 
 /// This build reaches none.
 #[cfg(not(feature = "gpu"))]
-fn others() -> Vec<ListedDevice> {
+fn others(_: &dyn ProbeKeeper) -> Vec<ListedDevice> {
     Vec::new()
 }
 
@@ -63,8 +66,8 @@ fn processor() -> ListedDevice {
 }
 
 #[cfg(feature = "gpu")]
-fn graphics(adapters: &Adapters, info: &DeviceInfo) -> ListedDevice {
-    let (answers, unusable) = match adapters.open(info) {
+fn graphics(adapters: &Adapters, info: &DeviceInfo, keeper: &dyn ProbeKeeper) -> ListedDevice {
+    let (answers, unusable) = match gpu::asked(adapters, info, keeper) {
         Ok(device) => (device.answers(), None),
         Err(error) => (Vec::new(), Some(error.to_string())),
     };

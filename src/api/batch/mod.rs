@@ -20,6 +20,7 @@ pub mod listing;
 pub mod no_device;
 pub mod plan;
 pub mod prepared;
+pub mod probes;
 mod sum;
 
 use std::sync::Arc;

@@ -45,6 +45,12 @@ impl DeviceInfo {
         }
     }
 
+    /// Its name and its driver's, in one line, whatever a driver calls itself.
+    #[must_use]
+    pub fn with_driver(&self) -> String {
+        format!("{}; {}", self.name, self.driver).replace(['\n', '\r'], " ")
+    }
+
     /// Its name, with its address where that is known.
     pub(crate) fn title(&self) -> String {
         if self.address.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.address) }

@@ -17,7 +17,7 @@ mod tests;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use buffers::{AskedDispatch, Buffers, LaneSpan, Pending};
 use pace::Pace;
@@ -48,6 +48,10 @@ pub struct LanesRun {
     pub statuses: Vec<LaneStatus>,
     /// The steps that each made.
     pub steps: Vec<u64>,
+    /// What it took to lay words out for the device and to send them. The device may have worked on other lanes meanwhile.
+    pub upload: Duration,
+    /// What it took to fetch results from where the device has left them, and to lay them out in columns.
+    pub download: Duration,
 }
 
 /// A shader on a device, which carries out batches from any thread, several at a time.
@@ -140,17 +144,17 @@ impl DeviceShader {
             pace: *lock(&self.pace),
             free: Vec::new(),
             heard: Instant::now(),
-            steps: vec![0; lanes],
+            ran: LanesRun { steps: vec![0; lanes], ..LanesRun::default() },
             statuses: vec![status::BEGINS; lanes],
         };
         if lanes > 0 {
             batch.carry_out()?;
         }
         *lock(&self.pace) = batch.pace;
-        let (steps, statuses) = (batch.steps, batch.statuses);
+        let (ran, statuses) = (batch.ran, batch.statuses);
         let idle = &mut *lock(&self.idle);
         idle.extend(batch.free.into_iter().take(MOST_IDLE.saturating_sub(idle.len())));
-        Ok(LanesRun { statuses: ended(&statuses)?, steps })
+        Ok(LanesRun { statuses: ended(&statuses)?, ..ran })
     }
 
     fn fits(&self, given: &[&[u64]], found: &[&mut [u64]], lanes: usize) -> Result<(), BatchError> {
@@ -218,7 +222,8 @@ struct Batch<'a, 'b> {
     free: Vec<Buffers>,
     /// When the device was last heard of.
     heard: Instant,
-    steps: Vec<u64>,
+    /// Everything but the statuses, which are words of the device as long as lanes are under way.
+    ran: LanesRun,
     statuses: Vec<u32>,
 }
 
@@ -233,7 +238,7 @@ struct Flight {
 impl Batch<'_, '_> {
     /// All blocks, one behind the other: while the device works on one, the next one is sent and the last one's results are read.
     fn carry_out(&mut self) -> Result<(), BatchError> {
-        let lanes = self.steps.len();
+        let lanes = self.statuses.len();
         let of_a_block = self.prepare(lanes)?;
         self.pace = self.pace.for_lanes(of_a_block.min(lanes));
         let mut begin = 0;
@@ -274,14 +279,16 @@ impl Batch<'_, '_> {
     /// Sends the lanes from `begin` on, and has the device begin with them.
     fn take_off(&mut self, begin: &mut usize, of_a_block: usize) -> Result<Flight, BatchError> {
         self.is_wanted()?;
-        let range = *begin..(*begin + of_a_block).min(self.steps.len());
+        let range = *begin..(*begin + of_a_block).min(self.statuses.len());
         *begin = range.end;
         let block = LaneSpan { lanes: range.len(), most_steps: self.most_steps };
         let Some(mut buffers) = self.free.pop() else {
             return Err(BatchError::Memory { lanes: range.len() });
         };
         let DeviceShader { device, pipeline, .. } = self.shader;
+        let begun = Instant::now();
         buffers.send(device, self.given, &range)?;
+        self.ran.upload += begun.elapsed();
         let Pace { rounds, ends_at_once, .. } = self.pace;
         let with_results = ends_at_once || self.results_are_few(block);
         let asked = AskedDispatch { is_first: true, dispatches: 1, rounds, with_results };
@@ -319,7 +326,9 @@ impl Batch<'_, '_> {
             pending = buffers.submit(device, pipeline, block, asked)?;
         }
         self.pace.ends_at_once = submissions == 1;
+        let begun = Instant::now();
         self.read(&buffers, &range, block)?;
+        self.ran.download += begun.elapsed();
         Ok(buffers)
     }
 
@@ -329,7 +338,7 @@ impl Batch<'_, '_> {
         for column in self.found.iter_mut() {
             found.push(column.get_mut(range.clone()).ok_or_else(shorter)?);
         }
-        let steps = self.steps.get_mut(range.clone()).ok_or_else(shorter)?;
+        let steps = self.ran.steps.get_mut(range.clone()).ok_or_else(shorter)?;
         let statuses = self.statuses.get_mut(range.clone()).ok_or_else(shorter)?;
         let read = buffers.read(&self.shader.device, block, &mut found, steps, statuses);
         buffers.done();

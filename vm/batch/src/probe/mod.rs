@@ -52,7 +52,7 @@ impl Probe {
             i64_is_exact: false,
             rounds: Self::MOST_ROUNDS,
             lanes_together: info.lanes_together,
-            of: name(info),
+            of: info.with_driver(),
             wrong: Vec::new(),
         }
     }
@@ -60,7 +60,7 @@ impl Probe {
     /// Whether it is of this device, with this driver.
     #[must_use]
     pub fn is_of(&self, info: &DeviceInfo) -> bool {
-        self.of == name(info)
+        self.of == info.with_driver()
     }
 
     /// The rounds that a lane may make in one dispatch, where the shader makes up to `uncounted` ones between two that it counts.
@@ -146,9 +146,4 @@ impl Probe {
 
 fn numbers(text: &str) -> Option<Vec<u32>> {
     text.split(' ').map(|number| number.parse().ok()).collect()
-}
-
-/// In one line, whatever a driver calls itself.
-fn name(info: &DeviceInfo) -> String {
-    format!("{}; {}", info.name, info.driver).replace(['\n', '\r'], " ")
 }

@@ -1,0 +1,48 @@
+//! Where the command keeps what devices were found to compute rightly: a small text for each device with its driver, in the user's
+//! folder for what can be made anew. A folder that there isn't, and a file that can't be read or written, are no reason to say anything: the
+//! device is asked again.
+
+use std::path::PathBuf;
+
+use etcetera::BaseStrategy as _;
+use reviver::batch::probes::ProbeKeeper;
+use reviver_files::{Content, Replaces, UsedFiles};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::kinds;
+
+/// The files, in their folder.
+#[derive(Clone, Debug)]
+pub struct ProbeFiles(Option<PathBuf>);
+
+impl Default for ProbeFiles {
+    fn default() -> ProbeFiles {
+        let folders = etcetera::choose_base_strategy().ok();
+        ProbeFiles(folders.map(|folders| folders.cache_dir().join("reviver")))
+    }
+}
+
+impl ProbeFiles {
+    fn path(&self, device: &str) -> Option<PathBuf> {
+        let name = format!("device-{:016x}.txt", xxh3_64(device.as_bytes()));
+        self.0.as_ref().map(|folder| folder.join(name))
+    }
+}
+
+impl ProbeKeeper for ProbeFiles {
+    fn kept(&self, device: &str) -> Option<String> {
+        // A register of its own: what is read here may be written again.
+        let bytes = UsedFiles::default().read(&self.path(device)?, Content::Text).ok()?;
+        String::from_utf8(bytes).ok()
+    }
+
+    fn keep(&self, device: &str, text: &str) {
+        let Some(path) = self.path(device) else { return };
+        if let Some(folder) = &self.0 {
+            let _ = std::fs::create_dir_all(folder);
+        }
+        if let Ok(output) = UsedFiles::default().output(&path, Replaces::Kind(&kinds::PROBE)) {
+            let _ = output.commit(text.as_bytes());
+        }
+    }
+}
