@@ -1,6 +1,6 @@
 //! The machine's tests through the text: laws, the oracle, exhaustive programs, shipped programs, gradients,
 //! images, states, on every engine. They need neither the program `reviver` nor its debugger, hence are built with the lab.
-//! `cargo test --test machine laws::` runs those of one file.
+//! `cargo test --workspace --test machine laws::` runs those of one file.
 
 mod every_row;
 mod exhaustive;
