@@ -7,15 +7,18 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use reviver::{Batch, Device, EngineChoice, Executable, LaneInputs, open};
+use reviver::{Batch, Device, LaneInputs};
 
 use harness::clock::{Best, measures, time};
+use harness::lanes::{observations, points, program};
 use native::besselj::Bessel;
 use native::model::Model as _;
-use native::reprojection::{CAMERA, INPUTS, jacobian};
+use native::reprojection::jacobian;
 
 mod harness {
     pub mod clock;
+    #[allow(dead_code, reason = "the bench of devices has ciphers, too")]
+    pub mod lanes;
 }
 
 mod native {
@@ -24,16 +27,6 @@ mod native {
     #[allow(dead_code, reason = "the bench of gradients times the rest of the model")]
     pub mod model;
     pub mod reprojection;
-}
-
-fn program(name: &str) -> Executable {
-    let path = format!("{}/programs/{name}.rasm", env!("CARGO_MANIFEST_DIR"));
-    open(path).and_then(|text| text.compile(EngineChoice::Jit)).unwrap()
-}
-
-/// Points that differ from lane to lane, and in how many terms they take.
-fn points(lanes: usize) -> Vec<f64> {
-    (0..lanes).map(|lane| 0.1 + (lane % 1000) as f64 / 250.0).collect()
 }
 
 /// Gradients: seconds of the lanes on one core and of the hand's adjoint.
@@ -68,19 +61,7 @@ fn bundle(lanes: usize, rounds: usize) -> [f64; 2] {
     let program = program("bundle_adjustment");
     let cells = |names: &[&str]| names.iter().map(|name| program.reals(name).unwrap()).collect::<Vec<_>>();
     let (of, by) = (cells(&["residual", "weight_residual"]), cells(&["camera", "X", "w"]));
-    let camera = [0.1, -0.2, 0.3, 0.5, -0.3, -4.0, 500.0, 320.0, 240.0, -0.12, 0.03];
-    let observation = |lane: usize, n: usize| match n {
-        0..CAMERA => camera[n] * (1.0 + (lane % 17) as f64 / 1000.0),
-        11..14 => [0.2, 0.4, 1.5][n - CAMERA] + (lane % 1013) as f64 / 2000.0,
-        14 => 0.9,
-        _ => [184.0, 228.0][n - INPUTS],
-    };
-    let names = (0..11).map(|n| format!("camera[{n}]")).chain((0..3).map(|n| format!("X[{n}]")));
-    let names = names.chain(["w".to_owned(), "feature[0]".to_owned(), "feature[1]".to_owned()]);
-    let columns: Vec<(String, Vec<f64>)> = names
-        .enumerate()
-        .map(|(n, name)| (name, (0..lanes).map(|lane| observation(lane, n)).collect()))
-        .collect();
+    let columns = observations(lanes);
     let inputs =
         columns.iter().fold(LaneInputs::new(lanes), |inputs, (name, column)| inputs.reals(name, &column[..]));
     let by_hand = |lane: usize| {

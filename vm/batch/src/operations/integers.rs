@@ -47,11 +47,16 @@ pub(super) fn is_no_word(word: Word, value: &str) -> String {
     format!("(!({} == {value}))", wrapped(word, value))
 }
 
-/// The word that an integer is congruent to.
+/// The word that an integer is congruent to. Processors that stand in for devices have no shift of 64 bits with copies of the sign, but extend
+/// 32 bits to 64.
 fn wrapped(word: Word, value: &str) -> String {
-    match 64 - word.bits() {
-        0 => value.to_owned(),
-        above => format!("((({value}) << {above}u) >> {above}u)"),
+    match word {
+        Word::W64 => value.to_owned(),
+        Word::W32 => format!("i64(i32({value}))"),
+        Word::W16 | Word::W8 => {
+            let above = 32 - word.bits();
+            format!("i64((i32({value}) << {above}u) >> {above}u)")
+        }
     }
 }
 
