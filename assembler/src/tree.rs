@@ -339,6 +339,8 @@ pub struct Condition {
 #[derive(Clone, Debug)]
 pub enum ConditionKind {
     Always,
+    /// Of a join: which way led there isn't found again.
+    Forgotten,
     Compare(Order, Box<Expression>, Box<Expression>),
     Not(Box<Condition>),
     And(Box<Condition>, Box<Condition>),

@@ -78,7 +78,7 @@ fn in_operands<'t>(operands: &'t Operands, visit: &mut impl FnMut(&'t Expression
 
 fn in_condition<'t>(condition: &'t Condition, visit: &mut impl FnMut(&'t Expression)) {
     match &condition.kind {
-        ConditionKind::Always => {}
+        ConditionKind::Always | ConditionKind::Forgotten => {}
         ConditionKind::Compare(_, a, b) => {
             [&**a, &**b].into_iter().for_each(|side| in_expression(side, visit))
         }

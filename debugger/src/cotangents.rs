@@ -38,9 +38,12 @@ pub fn carried(memory: &Memory, state: &State, step: &Step) -> Vec<Carried> {
         (Action::Accumulate, &[Some(y)]) if is_loud(y) => accumulated(y, sources),
         // Going back hands on the target's cotangent and leaves it none. Whether that happened can't be seen
         // from the other end, where it is put back.
-        (Action::Replace | Action::Erase, &[Some(y)]) => {
+        (Action::Replace | Action::Erase(_), &[Some(y)]) => {
             let mut all = accumulated(y, sources);
-            all.push(Carried { to: y, from: Vec::new() });
+            // A target that was its own source keeps its share.
+            if !all.iter().any(|carried| carried.to == y) {
+                all.push(Carried { to: y, from: Vec::new() });
+            }
             all
         }
         (Action::Map, &[Some(y)]) => vec![Carried { to: y, from: vec![y] }],

@@ -91,6 +91,12 @@ pages! {
     undone ""
     example ".in  n\n.out a\ntop:    from  again, a != 0\nleave:  br    done, n == 0\n        add   a, 1\n        sub   n, 1\nagain:  br    top, always\ndone:   from  leave, always\n"
 
+    ["forgotten"] "fi forgotten, from forgotten"
+    "Stands in place of the condition of a join where none tells the ways apart. One bit is erased, as by `forget`, and only a \
+     history of it leads back."
+    undone ""
+    example ".inout n, halved\n        if    n % 2 == 0\n            overwrite n, n / 2\n            add   halved, 1\n        fi    forgotten\n"
+
     ["in" "inout"] ".proc name(in a, inout b), for i in 0..n"
     "How a parameter is passed, always by reference: `in` is never changed, `inout` may be. Arguments may share \
      cells only where both parameters are `in`. In a `for`, `in` stands before the range."

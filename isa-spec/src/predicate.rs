@@ -17,13 +17,15 @@ pub enum PredicatePart {
     /// Of the two predicates before it.
     And,
     Or,
+    /// Alone: nobody knows any more whether it holds.
+    Forgotten,
 }
 
 impl PredicatePart {
     /// Predicates that it takes up.
     pub fn arity(&self) -> usize {
         match self {
-            PredicatePart::Compare(..) => 0,
+            PredicatePart::Compare(..) | PredicatePart::Forgotten => 0,
             PredicatePart::Not => 1,
             PredicatePart::And | PredicatePart::Or => 2,
         }
@@ -36,7 +38,7 @@ impl PredicatePart {
         match self {
             PredicatePart::And => Some(false),
             PredicatePart::Or => Some(true),
-            PredicatePart::Compare(..) | PredicatePart::Not => None,
+            PredicatePart::Compare(..) | PredicatePart::Not | PredicatePart::Forgotten => None,
         }
     }
 }
@@ -54,13 +56,24 @@ impl Predicate {
         Predicate { parts: vec![PredicatePart::Compare(function, a, b)] }
     }
 
+    /// What a join says that forgets which way led to it.
+    pub fn forgotten() -> Predicate {
+        Predicate { parts: vec![PredicatePart::Forgotten] }
+    }
+
+    /// Whether it is that.
+    pub fn is_forgotten(&self) -> bool {
+        self.parts == [PredicatePart::Forgotten]
+    }
+
     /// More than any text can have in one condition.
     pub const MOST_PARTS: usize = 512;
 
     /// Whether the connectives find what they connect, one predicate remains, and it isn't larger than
-    /// any text's.
+    /// any text's. What is forgotten is no part of another one.
     pub fn is_whole(&self) -> bool {
-        if self.parts.len() > Predicate::MOST_PARTS {
+        let forgets = self.parts.contains(&PredicatePart::Forgotten);
+        if self.parts.len() > Predicate::MOST_PARTS || (forgets && self.parts.len() > 1) {
             return false;
         }
         let mut depth = 0usize;
@@ -94,7 +107,8 @@ impl Predicate {
             let value = match part {
                 PredicatePart::Compare(function, a, b) => holds(*function, a, b),
                 PredicatePart::Not => pop().map(|value| !value),
-                connective => {
+                PredicatePart::Forgotten => None,
+                connective @ (PredicatePart::And | PredicatePart::Or) => {
                     let (second, first) = (pop(), pop());
                     if first == connective.decides() { first } else { first.and(second) }
                 }
@@ -140,10 +154,11 @@ impl Predicate {
                     let symbol = function.order().map_or("?", Order::symbol);
                     text.push_str(&format!("{} {symbol} {}", spell(a), spell(b)));
                 }
+                Some(PredicatePart::Forgotten) => text.push_str("forgotten"),
                 Some(PredicatePart::Not) => {
                     todo.extend([Todo::Part(last, 3), Todo::Word("not ")]);
                 }
-                Some(connective) => {
+                Some(connective @ (PredicatePart::And | PredicatePart::Or)) => {
                     let (word, strength) =
                         if *connective == PredicatePart::And { (" and ", 2) } else { (" or ", 1) };
                     let left = firsts.get(last).map_or(0, |first| first.saturating_sub(1));

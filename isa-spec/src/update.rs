@@ -9,6 +9,25 @@
 use crate::arith::Arith;
 use crate::fault::{Eval, Fault};
 
+/// How much of a cell is thrown away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Erasure {
+    /// All that it holds.
+    Cell,
+    /// Its lowest bit: a flag that is 0 or 1 has no other.
+    Bit,
+}
+
+impl Erasure {
+    /// How many bits that are, of a cell of so many.
+    pub const fn bits(self, width: u32) -> u32 {
+        match self {
+            Erasure::Cell => width,
+            Erasure::Bit => 1,
+        }
+    }
+}
+
 /// What kind of step an update makes. Each action has one template, or one place in an engine, that carries
 /// out all of its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,8 +36,8 @@ pub enum Action {
     Accumulate,
     /// y becomes f, and what it was is lost.
     Replace,
-    /// y becomes 0, and what it was is lost.
-    Erase,
+    /// y becomes 0, or its lowest bit does, and what was there is lost.
+    Erase(Erasure),
     /// y becomes a function of y.
     Map,
     /// x and y change places.
@@ -121,7 +140,7 @@ impl Action {
     pub const fn shape(self) -> OperandShape {
         match self {
             Action::Accumulate | Action::Replace => OperandShape::Accumulate,
-            Action::Map | Action::Clear | Action::Erase | Action::Put(_) | Action::Take(_) => {
+            Action::Map | Action::Clear | Action::Erase(_) | Action::Put(_) | Action::Take(_) => {
                 OperandShape::Single
             }
             Action::Exchange => OperandShape::Exchange,
@@ -139,7 +158,13 @@ impl Action {
 
     /// False where information is thrown away.
     pub const fn is_reversible(self) -> bool {
-        !matches!(self, Action::Replace | Action::Erase)
+        !matches!(self, Action::Replace | Action::Erase(_))
+    }
+
+    /// Whether the target may be one of the sources, which are read first. Where the old value is lost anyway, nobody needs it to find the
+    /// sources again.
+    pub const fn may_read_target(self) -> bool {
+        matches!(self, Action::Replace)
     }
 }
 
@@ -442,7 +467,7 @@ impl Update {
         self.action().shape()
     }
 
-    /// False for the two instructions that throw information away.
+    /// False for the instructions that throw information away.
     pub const fn is_reversible(self) -> bool {
         self.action().is_reversible()
     }
@@ -459,7 +484,7 @@ impl Update {
             Action::Parallel(_) => Some("a parallel call"),
             Action::Accumulate
             | Action::Replace
-            | Action::Erase
+            | Action::Erase(_)
             | Action::Map
             | Action::Exchange
             | Action::Rotate
@@ -596,7 +621,8 @@ updates! {
     Show = 0x37 "show" Show inverse Show
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
 
-    /// Replaces the target by the function's value: irreversible, its old bits are erased.
+    /// Replaces the target by the function's value: irreversible, its old bits are erased. The target may be one of the sources, which are
+    /// read first.
     Overwrite = 0x40 "overwrite" Replace inverse Overwrite
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {
         int(_s, _y, f): Ok(f);
@@ -604,8 +630,10 @@ updates! {
         gives;
     }
     /// Sets the target to 0: irreversible, its old bits are erased.
-    Erase = 0x41 "erase" Erase inverse Erase
+    Erase = 0x41 "erase" Erase(Erasure::Cell) inverse Erase
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
+    /// Sets the target's lowest bit to 0: irreversible, one bit is erased.
+    Forget = 0x42 "forget" Erase(Erasure::Bit) inverse Forget over [Integers] {}
 
     /// Switches gradient mode on; traps where it is on.
     GradOn = 0x50 "grad.on" Switch(true) inverse GradOff over [] {}

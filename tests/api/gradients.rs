@@ -95,8 +95,8 @@ fn a_converted_real_that_counts_is_doubtful() {
 }
 
 #[test]
-fn an_overwritten_cell_that_counts_is_doubtful_and_has_a_place() {
-    let text = ".inout x: real default 2\n.inout w: real default 5\n.out y: real\nadd.mul y, x, w\noverwrite x, 7.0\nadd.mul y, x, w\n";
+fn an_erased_cell_that_counts_is_doubtful_and_has_a_place() {
+    let text = ".inout x: real default 2\n.inout w: real default 5\n.out y: real\nadd.mul y, x, w\nerase x\nadd x, 7.0\nadd.mul y, x, w\n";
     for engine in ENGINES {
         let program = compiled(text, engine);
         let loss = program.loss("y").unwrap();
@@ -108,7 +108,7 @@ fn an_overwritten_cell_that_counts_is_doubtful_and_has_a_place() {
         let error = call.gradient(&loss).unwrap_err();
         assert!(matches!(error, Error::Doubtful { .. }), "{error}");
         let said = error.to_string();
-        assert!(said.contains("test.rasm:5: an active cell was overwritten"), "{said}");
+        assert!(said.contains("test.rasm:5: an active cell was erased"), "{said}");
         let found = call.gradient_anyway(&loss).unwrap();
         assert_eq!((found.value, found.trust.reports.iter().count()), (45.0, 1));
     }

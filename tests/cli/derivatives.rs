@@ -29,11 +29,11 @@ sub.mul x', y', x
 .end
 ";
 
-const OVERWRITES: &str = "
+const ERASES: &str = "
 .inout x: real default 3, y: real default 2
 .out z: real
 add.mul z, x, y
-overwrite y, 1.5
+erase y
 ";
 
 fn on(program: &str, command: &str, options: &str) -> Ran {
@@ -153,37 +153,35 @@ fn a_change_of_path_leaves_the_tangent() {
 
 #[test]
 fn what_was_lost_is_reported_with_its_place() {
-    let place = "program.rasm:5, in `main`\n   | overwrite y, 1.5\n   = once; for each unit of what it held the loss changes by up to 1e0";
+    let place = "program.rasm:5, in `main`\n   | erase y\n   = once; for each unit of what it held the loss changes by up to 1e0";
     let lossy = "--loss y --exact";
-    on(OVERWRITES, "grad", lossy).expect(0).says("warning: an active cell was overwritten").says(place);
-    on(OVERWRITES, "grad", &format!("{lossy} --strict"))
+    on(ERASES, "grad", lossy).expect(0).says("warning: an active cell was erased").says(place);
+    on(ERASES, "grad", &format!("{lossy} --strict"))
         .expect(1)
         .says("may be wrong: values that count were lost at 1 place");
-    let twice =
-        ".inout x: real, y: real\n.out z: real\noverwrite x, 1.5\noverwrite y, 2.5\nadd.mul z, x, y\n";
+    let twice = ".inout x: real, y: real\n.out z: real\nerase x\nerase y\nadd z, x + y\n";
     on(twice, "grad", "--loss z --exact --strict").expect(1).says("were lost at 2 places");
-    let object = on(OVERWRITES, "grad", &format!("{lossy} --strict --json")).expect(1).json();
+    let object = on(ERASES, "grad", &format!("{lossy} --strict --json")).expect(1).json();
     assert_eq!(object["error"]["kind"], json!("check"));
     for command in ["jacobian --of y --exact --strict", "hessian --loss y --exact --strict"] {
         let (command, options) = command.split_once(' ').unwrap();
-        on(OVERWRITES, command, options).expect(1).says("may be wrong");
+        on(ERASES, command, options).expect(1).says("may be wrong");
     }
-    let object = on(OVERWRITES, "grad", &format!("{lossy} --json")).expect(0).json();
+    let object = on(ERASES, "grad", &format!("{lossy} --json")).expect(0).json();
     let reported = json!([
-        { "kind": "overwritten", "instruction": "overwrite y, 1.5", "line": 5, "count": 1, "largest": 1.0 }
+        { "kind": "erased", "instruction": "erase y", "line": 5, "count": 1, "largest": 1.0 }
     ]);
     assert_eq!(object["reported"], reported);
     assert!(number(&object["history_bytes"]) > 0.0);
-    on(OVERWRITES, "grad", "--loss z --exact --strict --verify").expect(0);
-    on(OVERWRITES, "jacobian", "--of y --exact").expect(0).says("warning: an active cell was overwritten");
-    on(OVERWRITES, "hessian", "--loss y --exact").expect(0).says("program.rasm:5, in `main`");
+    on(ERASES, "grad", "--loss z --exact --strict --verify").expect(0);
+    on(ERASES, "jacobian", "--of y --exact").expect(0).says("warning: an active cell was erased");
+    on(ERASES, "hessian", "--loss y --exact").expect(0).says("program.rasm:5, in `main`");
 }
 
 #[test]
 fn a_loss_in_an_included_file_has_its_place_there() {
     let folder = Folder::new();
-    let library =
-        folder.file("library.rasm", ".proc forget(inout x: real)\n\n\n    overwrite x, 1.5\n.end\n");
+    let library = folder.file("library.rasm", ".proc forget(inout x: real)\n\n\n    erase x\n.end\n");
     let text =
         ".include \"library.rasm\"\n.inout x: real default 3\n.out y: real\nadd y, x\ncall forget(x)\n";
     let program = folder.file("program.rasm", text);
@@ -204,7 +202,7 @@ fn a_loss_out_of_reach_is_a_warning_and_zeros() {
 #[test]
 fn traps_are_explained_in_both_directions() {
     on(MIXED, "grad", "--loss y --set x=1e4").expect(4).says("trap: the result is not a finite number");
-    let ran = on(OVERWRITES, "grad", "--loss z").expect(4);
+    let ran = on(ERASES, "grad", "--loss z").expect(4);
     let ran = ran.says("trap on the way back").says("`--exact` keeps");
     assert_eq!(ran.stderr.matches("--exact").count(), 1, "the advice is given once: {ran:?}");
     on(MIXED, "grad", "--loss y --max-steps 2").expect(5).says("stopped after 2 steps, before the end");

@@ -10,8 +10,8 @@ use crate::watch::Watch;
 /// How sensitivity got lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Loss {
-    /// `overwrite` or `erase` of a cell whose adjoint isn't 0.
-    Overwritten,
+    /// `erase` of a cell whose adjoint isn't 0, or, on a way forward, `overwrite`.
+    Erased,
     /// A real with an adjoint was converted to an integer (or one whose tangent isn't 0, in a lifted run).
     Converted,
     /// A cell was freed whose tangent isn't 0: only lifted runs see it.
@@ -22,7 +22,7 @@ impl Loss {
     /// What happened, as the end of a sentence about a cell.
     pub fn describe(self) -> &'static str {
         match self {
-            Loss::Overwritten => "an active cell was overwritten or erased",
+            Loss::Erased => "an active cell was erased",
             Loss::Converted => "an active real was converted to an integer",
             Loss::FreedWithTangent => "a cell was freed although its tangent is not 0",
         }
@@ -31,7 +31,7 @@ impl Loss {
     /// What [`Tally::largest`] is, as the beginning of a sentence that a number ends.
     pub fn measure(self) -> &'static str {
         match self {
-            Loss::Overwritten | Loss::Converted => "for each unit of what it held the loss changes by up to",
+            Loss::Erased | Loss::Converted => "for each unit of what it held the loss changes by up to",
             Loss::FreedWithTangent => "for each unit of the inputs' direction what it held changes by up to",
         }
     }
@@ -39,7 +39,7 @@ impl Loss {
     /// A short name for machines.
     pub fn name(self) -> &'static str {
         match self {
-            Loss::Overwritten => "overwritten",
+            Loss::Erased => "erased",
             Loss::Converted => "converted",
             Loss::FreedWithTangent => "freed-with-tangent",
         }

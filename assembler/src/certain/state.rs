@@ -278,6 +278,10 @@ impl KnownState {
                 KnownValue::Known(0)
             }
             Update::Overwrite => self.function(instruction.function, sources),
+            Update::Forget => match old {
+                KnownValue::Known(value) => KnownValue::Known(value & !1),
+                KnownValue::Given { .. } | KnownValue::Unknown => KnownValue::Unknown,
+            },
             Update::Add => self.sum(old, self.function(instruction.function, sources)),
             Update::Sub => self.difference(old, self.function(instruction.function, sources)),
             Update::Xor => match (old, self.function(instruction.function, sources)) {

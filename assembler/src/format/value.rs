@@ -21,6 +21,7 @@ impl<'s> StatementText<'s> {
     pub(super) fn condition(&mut self, condition: &Condition) {
         match &condition.kind {
             ConditionKind::Always => self.push("always"),
+            ConditionKind::Forgotten => self.push("forgotten"),
             ConditionKind::Compare(order, left, right) => {
                 self.expression(left);
                 let _ = write!(self.out, " {} ", order.symbol());
@@ -46,7 +47,7 @@ impl<'s> StatementText<'s> {
     /// wrote some.
     fn inner_condition(&mut self, condition: &Condition, least: u8) {
         let (strength, first) = match &condition.kind {
-            ConditionKind::Always | ConditionKind::Not(_) => (3, None),
+            ConditionKind::Always | ConditionKind::Forgotten | ConditionKind::Not(_) => (3, None),
             ConditionKind::Compare(_, left, _) => (3, Some(left.span)),
             ConditionKind::And(left, _) => (2, Some(left.span)),
             ConditionKind::Or(left, _) => (1, Some(left.span)),

@@ -6,7 +6,9 @@ use reviver_isa::update::Update;
 use super::arrange::turned;
 use crate::diagnostic::{Diagnostic, in_order};
 use crate::source::Span;
-use crate::tree::{Body, Compute, For, If, InstructionNode, Local, Loop, Statement, StatementNode};
+use crate::tree::{
+    Body, Compute, Condition, ConditionKind, For, If, InstructionNode, Local, Loop, Statement, StatementNode,
+};
 
 /// The body that undoes another: its statements in the opposite order, each inverted. Knows no
 /// tapes but those that the statements name: `read` becomes `unread`.
@@ -69,7 +71,17 @@ impl Inverter {
         InstructionNode { update: instruction.update.inverse(), ..instruction.clone() }
     }
 
+    /// Notes a join that nothing can be made a branch of.
+    fn joined(&mut self, condition: &Condition) {
+        if matches!(condition.kind, ConditionKind::Forgotten) {
+            let message = "a join that forgets has no inverse";
+            let problem = Diagnostic::error(message, condition.span, "which way led here is erased");
+            self.diagnostics.push(problem.help("write a condition that tells the ways apart"));
+        }
+    }
+
     fn branching(&mut self, tree: &If) -> If {
+        self.joined(&tree.exit);
         If {
             entry: tree.exit.clone(),
             then: self.body(&tree.then),
@@ -83,6 +95,7 @@ impl Inverter {
     }
 
     fn repetition(&mut self, tree: &Loop) -> Loop {
+        self.joined(&tree.entry);
         Loop {
             entry: tree.exit.clone(),
             first: self.body(&tree.first),

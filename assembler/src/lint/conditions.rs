@@ -32,7 +32,7 @@ pub(super) fn warn(body: &Body, warnings: &mut Collection) {
 
 fn condition(tested: &Condition, warnings: &mut Collection) {
     match &tested.kind {
-        ConditionKind::Always => {}
+        ConditionKind::Always | ConditionKind::Forgotten => {}
         ConditionKind::Not(inner) => condition(inner, warnings),
         ConditionKind::And(a, b) | ConditionKind::Or(a, b) => {
             [a, b].into_iter().for_each(|part| condition(part, warnings));

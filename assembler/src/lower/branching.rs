@@ -13,7 +13,7 @@ use crate::tree::{If, Loop};
 impl Lowering<'_> {
     /// Without `else`: `br FI, !entry; then; FI: from, !exit`.
     pub(super) fn if_statement(&mut self, tree: &If) {
-        let (entry, exit) = (self.guard(&tree.entry), self.guard(&tree.exit));
+        let (entry, exit) = (self.guard(&tree.entry), self.joining_guard(&tree.exit));
         let kind = BlockKind::If { entry: entry.predicate.clone(), exit: exit.predicate.clone() };
         let mut seam = self.open_block(kind);
         let (split, _) = self.split(&entry, false, "if");
@@ -44,7 +44,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn loop_statement(&mut self, tree: &Loop) {
-        let (entry, exit) = (self.guard(&tree.entry), self.guard(&tree.exit));
+        let (entry, exit) = (self.joining_guard(&tree.entry), self.guard(&tree.exit));
         let kind = BlockKind::Loop { entry: entry.predicate.clone(), exit: exit.predicate.clone() };
         let mut seam = self.open_block(kind);
         let raised = self.raise(&entry, entry.span);

@@ -6,7 +6,8 @@
 //! raises the flag, the `from` tests it, and then the re-evaluated condition must clear it, which
 //! a `vacate` checks. The same `vacate` stands before a split, where it checks the way back: so
 //! each junction is a bijection, and a condition that is not what the way taken says traps. How a
-//! flag comes to the condition's value is the subject of [`super::decision`].
+//! flag comes to the condition's value is the subject of [`super::decision`]. A join that forgets has nothing to
+//! clear its flag by: a `forget` erases its one bit.
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Class, Link, Operand};
@@ -36,6 +37,8 @@ pub(super) struct Guard {
 enum Testing {
     Simple(Test),
     Compound(Decision),
+    /// Of a join: nothing tells it but the flag, whose one bit is erased.
+    Forgotten,
 }
 
 /// A condition with its operands resolved.
@@ -73,6 +76,17 @@ impl Lowering<'_> {
         Guard { kind, predicate, span: condition.span }
     }
 
+    /// The guard of a join, which may be forgotten.
+    pub(super) fn joining_guard(&mut self, condition: &Condition) -> Guard {
+        match condition.kind {
+            ConditionKind::Forgotten => {
+                let (kind, predicate) = (Testing::Forgotten, Predicate::forgotten());
+                Guard { kind, predicate, span: condition.span }
+            }
+            _ => self.guard(condition),
+        }
+    }
+
     /// A condition with its operands resolved; none if any part of it is in error.
     pub(super) fn predicate(&mut self, condition: &Condition) -> Option<ResolvedCondition> {
         let mut resolved = ResolvedCondition { predicate: Predicate::default(), temporaries: Vec::new() };
@@ -85,6 +99,10 @@ impl Lowering<'_> {
             ConditionKind::Always => self.report.fail(
                 Diagnostic::error("`always` stands in `br` and `from` only", condition.span, "not here")
                     .help("a condition of a block is a comparison"),
+            ),
+            ConditionKind::Forgotten => self.report.fail(
+                Diagnostic::error("nothing here can be forgotten", condition.span, "only a join forgets")
+                    .help("`forgotten` stands alone behind `fi`, and behind the `from` of a loop"),
             ),
             ConditionKind::Compare(order, a, b) => {
                 let (sides, temporaries) = self.collect(|this| this.compared(a, b));
@@ -118,6 +136,8 @@ impl Lowering<'_> {
                 return (self.push_branch(Update::Br, test, label, guard.span), None);
             }
             Testing::Compound(decision) => decision,
+            // No split has such a guard.
+            Testing::Forgotten => return (self.code.stand_in(guard.span), None),
         };
         let flag = self.flag();
         self.vacate(flag, guard.span);
@@ -142,7 +162,7 @@ impl Lowering<'_> {
     pub(super) fn raise(&mut self, guard: &Guard, span: Span) -> Flag {
         match guard.kind {
             Testing::Simple(_) => None,
-            Testing::Compound(_) => {
+            Testing::Compound(_) | Testing::Forgotten => {
                 let flag = self.flag();
                 self.raise_or_clear(flag, span);
                 Some(flag)
@@ -165,8 +185,14 @@ impl Lowering<'_> {
                 self.release_flag(flag);
                 at
             }
-            // Every join of a compound guard follows its raise.
-            (Testing::Compound(_), None) => self.code.stand_in(guard.span),
+            (Testing::Forgotten, Some(flag)) => {
+                let at = self.push_branch(Update::From, is(flag, jumped), label, guard.span);
+                self.code.plain(Update::Forget, super::operands([cell(flag)]), guard.span);
+                self.release_flag(flag);
+                at
+            }
+            // Every join of a guard that takes a flag follows its raise.
+            (Testing::Compound(_) | Testing::Forgotten, None) => self.code.stand_in(guard.span),
         }
     }
 

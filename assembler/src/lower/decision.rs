@@ -47,13 +47,13 @@ impl Decision {
         let hole = || Decision::Test(Test::stand_in(), Temporaries::default());
         for (part, value) in predicate.parts.iter().zip(polarities(predicate)) {
             let next = match part {
-                PredicatePart::Not => continue,
+                PredicatePart::Not | PredicatePart::Forgotten => continue,
                 PredicatePart::Compare(function, a, b) => {
                     let operands = super::operands([a.clone(), b.clone()]);
                     let test = Test { function: *function, operands }.oriented(value);
                     Decision::Test(test, temporaries.next().unwrap_or_default())
                 }
-                connective => {
+                connective @ (PredicatePart::And | PredicatePart::Or) => {
                     let b = stack.pop().unwrap_or_else(hole);
                     let a = stack.pop().unwrap_or_else(hole);
                     let is_and = (*connective == PredicatePart::And) == value;

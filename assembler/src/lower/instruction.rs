@@ -207,6 +207,10 @@ impl Lowering<'_> {
     fn flat_test(&mut self, condition: &Condition) -> Option<Test> {
         match &condition.kind {
             ConditionKind::Always => Some(Test::always()),
+            ConditionKind::Forgotten => self.report.fail(
+                Diagnostic::error("`br` and `from` test a comparison", condition.span, "nothing to test")
+                    .help("test a flag that is 1 where the branch comes from, and `forget` it behind the `from`"),
+            ),
             ConditionKind::Compare(order, a, b) => {
                 let (test, temporaries) = self.collect(|this| this.test(*order, a, b));
                 if temporaries.is_empty() {

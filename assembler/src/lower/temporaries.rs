@@ -119,9 +119,14 @@ impl Lowering<'_> {
                     format!("`{name}` is changed here, and an expression of this line is computed from it");
                 let problem =
                     Diagnostic::error(message, span, "going back, its value couldn't be found again");
-                let help = format!(
-                    "compute it with a `local` in front of this line, and end that where `{name}` has its value back"
-                );
+                let help = match instruction.update.action().may_read_target() {
+                    true => format!(
+                        "compute it in front of this line: `local t = …`, `overwrite {name}, t`, `delocal t = {name}`"
+                    ),
+                    false => format!(
+                        "compute it with a `local` in front of this line, and end that where `{name}` has its value back"
+                    ),
+                };
                 return self.report.fail(problem.help(help));
             }
             if temporaries.sources().any(|source| may_share(source, &written)) {

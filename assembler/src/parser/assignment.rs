@@ -168,8 +168,8 @@ fn becomes(target: &str, value: &AssignedValue) -> String {
 
 fn in_another_cell(target: &str, value: &str) -> String {
     format!(
-        "no instruction does that, for it can't be undone for every {target}; `add t, {value}` adds the \
-         result to another cell t"
+        "nothing that can be undone does that for every {target}: `add t, {value}` adds the result to another cell t, and \
+         `overwrite {target}, {value}` loses what {target} held"
     )
 }
 

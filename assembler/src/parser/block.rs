@@ -372,7 +372,8 @@ impl Parser<'_> {
 
     /// Whether `from` begins a flat instruction: a label and a comma follow.
     pub(super) fn at_flat_from(&self) -> bool {
-        if self.next.kind != TokenKind::Word || matches!(self.text(self.next), "always" | "not") {
+        if self.next.kind != TokenKind::Word || matches!(self.text(self.next), "always" | "forgotten" | "not")
+        {
             return false;
         }
         let third = self.lexer.clone().token().kind;

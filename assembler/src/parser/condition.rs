@@ -87,6 +87,9 @@ impl Parser<'_> {
         if self.eat_word("always") {
             return Ok(self.made(ConditionKind::Always, start));
         }
+        if self.eat_word("forgotten") {
+            return Ok(self.made(ConditionKind::Forgotten, start));
+        }
         if self.at_word("not") {
             self.weigh()?;
             self.bump();

@@ -9,7 +9,7 @@ use crate::formula::{Expr, Formulas};
 use crate::function::Function;
 use crate::instruction::Class;
 use crate::step::{AnyFunction, Engine, Failed, Operation, step};
-use crate::update::{Action, Direction, Store};
+use crate::update::{Action, Direction, Erasure, Store};
 
 /// Ends the name of what a cell, or an adjoint, holds after the step.
 pub(super) const AFTER: char = '\u{1}';
@@ -62,7 +62,7 @@ impl<'a> Writing<'a> {
         match operation.update.action() {
             Action::Accumulate
             | Action::Replace
-            | Action::Erase
+            | Action::Erase(_)
             | Action::Map
             | Action::Exchange
             | Action::Rotate
@@ -249,9 +249,13 @@ impl<'a> Engine for Writing<'a> {
     }
 
     fn converts(&mut self, _source: usize) {}
-    fn erases(&mut self, _class: Class, operand: usize) {
+    fn erases(&mut self, _class: Class, operand: usize, erasure: Erasure) {
         let about = Some(self.name(operand));
-        self.values.push(Deed::Says { before: "the old ", about, after: " is lost" });
+        let before = match erasure {
+            Erasure::Cell => "the old ",
+            Erasure::Bit => "the lowest bit of the old ",
+        };
+        self.values.push(Deed::Says { before, about, after: " is lost" });
     }
     fn ends_adjoint(&mut self, _operand: usize) {}
     fn frees(&mut self, operand: usize) {

@@ -114,7 +114,7 @@ fn wrong_inverse(update: Update) -> Update {
     match update {
         _ if update.inverse() != update => update,
         Update::Xor | Update::Overwrite => Update::Add,
-        Update::Not | Update::Conj | Update::Erase => Update::Neg,
+        Update::Not | Update::Conj | Update::Erase | Update::Forget => Update::Neg,
         Update::Neg => Update::Vacate,
         Update::Swap => Update::Show,
         Update::Show => Update::Erase,

@@ -143,7 +143,7 @@ fn carry_loud<E: Engine>(
     values: TargetValues<E>,
     (mut bar, sense): (Real<E>, Sense),
 ) -> Result<Changes<E>, Failed> {
-    let (s, update, count) = (e.numbers(), operation.update, operation.receivers());
+    let (s, update) = (e.numbers(), operation.update);
     let mut changes = Changes::nothing();
     if update.moves_cotangent() {
         let change = moved(e, operation, y, bar, values.f).map_err(Failed::Carried)?;
@@ -151,6 +151,19 @@ fn carry_loud<E: Engine>(
         changes = changes.with(0, Changes::one(change));
     }
     let weight = update.weight(&s, bar, (values.old, values.new), values.f).map_err(Failed::Carried)?;
+    shares(e, operation, [a, b], (weight, sense), changes)
+}
+
+/// What the sources' adjoints become with their shares, behind the change of the target's.
+#[inline(always)]
+pub(super) fn shares<E: Engine>(
+    e: &mut E,
+    operation: Operation,
+    [a, b]: [E::Cell; 2],
+    (weight, sense): (Real<E>, Sense),
+    mut changes: Changes<E>,
+) -> Result<Changes<E>, Failed> {
+    let count = operation.receivers();
     if count > 0 {
         let receives = e.receives(a);
         let first = when!(e, receives, given_share(e, operation, 0, [a, b], (weight, sense), &changes));

@@ -4,6 +4,7 @@ use super::{Changes, Failed, Functions, Operation};
 use crate::arith::Arith;
 use crate::fault::{Eval, Fault};
 use crate::instruction::Class;
+use crate::update::Erasure;
 
 /// An engine's integers.
 pub type Int<E> = <<E as Engine>::Numbers as Arith>::Int;
@@ -124,8 +125,8 @@ pub trait Engine: Sized {
     /// A real takes part in choosing an integer, which carries no adjoint.
     fn converts(&mut self, source: Self::Cell);
     /// What a cell holds is going to be lost on purpose.
-    fn erases(&mut self, class: Class, cell: Self::Cell);
-    /// The adjoint of a cell that was overwritten ends with the value that was put there.
+    fn erases(&mut self, class: Class, cell: Self::Cell, erasure: Erasure);
+    /// The adjoint of a cell that was erased ends with the 0 that was put there.
     fn ends_adjoint(&mut self, cell: Self::Cell);
     /// What a vacant real holds is going to be lost.
     fn frees(&mut self, cell: Self::Cell);
@@ -141,6 +142,11 @@ pub trait Engine: Sized {
     #[inline(always)]
     fn keeps_adjoints(&self) -> bool {
         false
+    }
+    /// What was kept of a real cell that the step has changed.
+    #[inline(always)]
+    fn kept_real(&self, cell: Self::Cell) -> Real<Self> {
+        self.real(cell)
     }
     /// Gives back what was kept of the step. Whether that was all: of a plain step no adjoints are kept, and
     /// they have still to be carried.

@@ -1,11 +1,12 @@
 //! Steps that throw something away: overwriting and erasing on purpose, and clearing what is vacant. Knows
 //! no row.
 
-use super::accumulate::{TargetValues, carry, evaluated, new_int};
-use super::{Changes, Engine, Failed, Operation};
+use super::accumulate::{TargetValues, carry, evaluated, new_int, shares};
+use super::{Change, Changes, Engine, Failed, Operation};
+use crate::arith::Arith;
 use crate::instruction::Class;
 use crate::mutants::{Rule, keeps};
-use crate::update::Action;
+use crate::update::{Action, Erasure};
 
 /// y ← f, and the old y is lost.
 #[inline(always)]
@@ -18,32 +19,43 @@ pub(super) fn replace<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cel
     match operation.class() {
         Class::Int => {
             let new = new_int(e, operation, cells)?;
-            e.erases(Class::Int, y);
+            e.erases(Class::Int, y, Erasure::Cell);
             e.set_int(y, new);
         }
         Class::Real => {
             let (_, new) = evaluated(e, operation, cells)?;
-            e.erases(Class::Real, y);
+            e.erases(Class::Real, y, Erasure::Cell);
             e.set_real(y, new);
         }
     }
     Ok(())
 }
 
-/// y ← 0, and the old y is lost.
+/// y ← 0, or its lowest bit does, and what was there is lost.
 #[inline(always)]
-pub(super) fn erase<E: Engine>(e: &mut E, class: Class, y: E::Cell) -> Result<(), Failed> {
+pub(super) fn erase<E: Engine>(e: &mut E, class: Class, y: E::Cell, erasure: Erasure) -> Result<(), Failed> {
     if E::HISTORY && e.is_kept() {
         e.give_back();
         return Ok(());
     }
-    e.erases(class, y);
-    e.set_zero(class, y);
+    match (erasure, class) {
+        (Erasure::Bit, Class::Int) => {
+            let s = e.numbers();
+            let rest = s.int_and(e.int(y), s.int(-2));
+            e.erases(class, y, erasure);
+            e.set_int(y, rest);
+        }
+        // No row takes a bit of a real.
+        (Erasure::Cell, _) | (Erasure::Bit, Class::Real) => {
+            e.erases(class, y, Erasure::Cell);
+            e.set_zero(class, y);
+        }
+    }
     Ok(())
 }
 
 /// The way back over either: what was kept gives the old value. What had replaced it passes its adjoint on to
-/// the sources that it came of, and keeps none.
+/// the sources that it came of, and keeps none: it is dropped, as that of a vacated cell.
 #[inline(always)]
 pub(super) fn put_back<E: Engine>(
     e: &mut E,
@@ -55,20 +67,61 @@ pub(super) fn put_back<E: Engine>(
     }
     let (y, class) = (cells[0], operation.class());
     let carries = E::GRADIENT && class == Class::Real;
-    let passes_on = matches!(operation.update.action(), Action::Replace) && !e.keeps_adjoints();
-    let changes = if carries && passes_on {
+    let is_replaced = matches!(operation.update.action(), Action::Replace);
+    let reads_itself = is_replaced && is_own_source(e, operation, cells);
+    let changes = if !(carries && is_replaced) || e.keeps_adjoints() {
+        Changes::nothing()
+    } else if reads_itself {
+        shares_of_itself(e, operation, cells)?
+    } else {
         let value = e.real(y);
         carry(e, operation, cells, TargetValues { old: value, new: value, f: value })?
-    } else {
-        Changes::nothing()
     };
-    if !e.give_back() && carries {
-        e.keep_adjoints(&changes);
-        changes.write(e);
+    if e.give_back() || !carries {
+        return Ok(());
+    }
+    if reads_itself {
+        e.drop_adjoint(y);
+    }
+    e.keep_adjoints(&changes);
+    changes.write(e);
+    if !is_replaced {
         e.ends_adjoint(y);
+    }
+    if !reads_itself {
         e.drop_adjoint(y);
     }
     Ok(())
+}
+
+/// Whether the target is one of its sources that get shares.
+#[inline(always)]
+fn is_own_source<E: Engine>(e: &E, operation: Operation, [y, a, b]: [E::Cell; 3]) -> bool {
+    let is_same = |source, least| operation.receivers() >= least && e.holds(e.is_same(y, source));
+    E::IMMEDIATE && (is_same(a, 1) || is_same(b, 2))
+}
+
+/// What the sources get where the target is one of them: shares are of what it held before, and its own is all that it has then.
+#[inline(always)]
+fn shares_of_itself<E: Engine>(
+    e: &mut E,
+    operation: Operation,
+    cells: [E::Cell; 3],
+) -> Result<Changes<E>, Failed> {
+    let [y, a, b] = cells;
+    let (s, bar, value) = (e.numbers(), e.adjoint(y), e.real(y));
+    let is_loud = e.is_loud(bar);
+    let Some(sense) = operation.update.sense().filter(|_| e.holds(is_loud)) else {
+        return Ok(Changes::nothing());
+    };
+    let none = s.real(0.0).map_err(Failed::Carried)?;
+    let weight = operation.update.weight(&s, bar, (value, value), value).map_err(Failed::Carried)?;
+    let emptied = Changes::one(Change { cell: y, value: none, is_exact: true });
+    let old = e.kept_real(y);
+    e.set_real(y, old);
+    let found = shares(e, operation, [a, b], (weight, sense), emptied);
+    e.set_real(y, value);
+    found
 }
 
 /// y must be vacant, and becomes 0.

@@ -244,7 +244,7 @@ impl<'a> Checker<'a> {
         };
     }
 
-    /// Targets are cells that may be changed, and no target is a source of its own instruction.
+    /// Targets are cells that may be changed, and no target is a source of its own instruction, unless what it held is lost anyway.
     pub(super) fn targets(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let shape = instruction.update.shape();
         let count = shape.targets();
@@ -281,11 +281,12 @@ impl<'a> Checker<'a> {
         n: usize,
         target: &'a Place,
     ) {
-        let exchange = instruction.update.shape() == OperandShape::Exchange;
+        let may_be_source = instruction.update.shape() == OperandShape::Exchange
+            || instruction.update.action().may_read_target();
         for (m, operand) in instruction.operands.iter().enumerate() {
             let Operand::Place(other) = operand else { continue };
             let site = Site::Operand(at, m as u32);
-            if m != n && !exchange && same_cell(target, other) {
+            if m != n && !may_be_source && same_cell(target, other) {
                 self.alias(procedure, site, target, "is the target and a source of one instruction");
             }
             if target.index.is_none() && !target.adjoint && reads_as_index(other, target.base) {

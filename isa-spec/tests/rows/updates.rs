@@ -7,7 +7,7 @@ use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
 use reviver_isa::number::{Arithmetic, F64, Wide, Words};
 use reviver_isa::step::{AnyFunction, Engine, Failed, Operation, step};
-use reviver_isa::update::{Action, Over, Update};
+use reviver_isa::update::{Action, Erasure, Over, Update};
 
 use crate::numbers::Random;
 
@@ -88,7 +88,7 @@ impl Engine for Array {
         if is_zero { Ok(()) } else { Err(Failed::NotVacant) }
     }
     fn converts(&mut self, _source: usize) {}
-    fn erases(&mut self, _class: Class, _cell: usize) {}
+    fn erases(&mut self, _class: Class, _cell: usize, _erasure: Erasure) {}
     fn ends_adjoint(&mut self, _cell: usize) {}
     fn frees(&mut self, _cell: usize) {}
     fn drop_adjoint(&mut self, cell: usize) {
@@ -263,7 +263,8 @@ fn every_update_of_cells_does_something() {
     let cell_actions = [
         Action::Accumulate,
         Action::Replace,
-        Action::Erase,
+        Action::Erase(Erasure::Cell),
+        Action::Erase(Erasure::Bit),
         Action::Map,
         Action::Exchange,
         Action::Rotate,

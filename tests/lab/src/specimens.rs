@@ -76,7 +76,7 @@ fn of_update(update: Update) -> Vec<Specimen> {
         Action::Accumulate | Action::Replace => of_class(Effect::Changes, |name, _, kind| {
             NUMBERS.map(|[y, a, _]| format!(".inout y{kind} = {y}, a{kind} = {a}\n{name} y, a\n")).to_vec()
         }),
-        Action::Map | Action::Erase => of_class(Effect::Changes, |name, _, kind| {
+        Action::Map | Action::Erase(_) => of_class(Effect::Changes, |name, _, kind| {
             NUMBERS.map(|[y, _, _]| format!(".inout y{kind} = {y}\n{name} y\n")).to_vec()
         }),
         Action::Exchange => of_class(Effect::Changes, |name, _, kind| {

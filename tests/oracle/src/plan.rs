@@ -156,6 +156,8 @@ pub(crate) struct For {
 #[derive(Clone, Debug)]
 pub(crate) enum Condition {
     Always,
+    /// Of a join; no way back finds it.
+    Forgotten,
     Compare(Order, Source, Source),
     Not(Box<Condition>),
     And(Box<Condition>, Box<Condition>),
@@ -166,7 +168,7 @@ impl Condition {
     /// Whether `and` or `or` takes part, or an expression: then a flag stands for the condition.
     pub(crate) fn is_compound(&self) -> bool {
         match self {
-            Condition::Always => false,
+            Condition::Always | Condition::Forgotten => false,
             Condition::Compare(_, a, b) => a.is_computed() || b.is_computed(),
             Condition::Not(inner) => inner.is_compound(),
             Condition::And(..) | Condition::Or(..) => true,

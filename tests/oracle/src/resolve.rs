@@ -348,6 +348,7 @@ impl Resolver<'_> {
         use tree::ConditionKind;
         Ok(match &tree.kind {
             ConditionKind::Always => Condition::Always,
+            ConditionKind::Forgotten => Condition::Forgotten,
             ConditionKind::Compare(order, a, b) => {
                 let operands = self.operands(&[(**a).clone(), (**b).clone()])?;
                 let cells: Vec<Class> = operands.iter().filter_map(Operand::cell_class).collect();

@@ -200,6 +200,13 @@ impl Store {
             Update::Neg | Update::Not => self.involution(update, cell),
             Update::Vacate => self.vacate(cell),
             Update::Erase => self.clear(cell),
+            Update::Forget => {
+                // Of an odd number, whatever its sign, the even one below is left.
+                let value = self.get(cell)?.int()?.clone();
+                let even = if value.bit(0) { value - 1 } else { value };
+                self.set(cell, Value::Int(even));
+                Ok(())
+            }
             Update::Push => {
                 if self.stack(class).len() >= self.stack_limit {
                     return trap(Trap::Stack);

@@ -362,7 +362,9 @@ impl<'p> Walk<'p> {
         let cells: Vec<Option<Reached>> =
             sources.iter().map(|source| reach.source(source)).collect::<Step<_>>()?;
         let reached: Vec<&Reached> = cells.iter().flatten().collect();
-        if reached.iter().any(|source| source.cell == target.cell) {
+        // An assignment, which alone has no inverse, may read what it replaces: nobody finds that again anyway.
+        let assigns = update.is_none_or(|update| update == Update::Overwrite);
+        if !assigns && reached.iter().any(|source| source.cell == target.cell) {
             return trap(Trap::Alias);
         }
         demand_no_index(&[target.cell], &[&[&target], &reached[..]].concat())?;
@@ -476,6 +478,7 @@ impl<'p> Walk<'p> {
     fn condition(&self, frame: &Frame, condition: &Condition) -> Step<bool> {
         Ok(match condition {
             Condition::Always => true,
+            Condition::Forgotten => return trap(Trap::Irreversible),
             Condition::Compare(order, a, b) => {
                 let reach = self.reach(frame);
                 let found = match (reach.value(a)?, reach.value(b)?) {
@@ -492,7 +495,7 @@ impl<'p> Walk<'p> {
 
     /// Traps unless a condition is as the way that was taken says.
     fn demand(&self, frame: &Frame, condition: &Condition, wanted: bool) -> Step<()> {
-        if self.condition(frame, condition)? == wanted {
+        if matches!(condition, Condition::Forgotten) || self.condition(frame, condition)? == wanted {
             return Ok(());
         }
         trap(if condition.is_compound() { Trap::Vacant } else { Trap::Branch })
@@ -699,7 +702,7 @@ fn demand_no_index(targets: &[Cell], operands: &[&Reached]) -> Step<()> {
 
 /// The update, or the one that undoes it, if there is one.
 fn turned(update: Update, backward: bool) -> Option<Update> {
-    use Update::{Add, Erase, Overwrite, Pop, Push, Read, Rol, Ror, Sub, Unread, Unwrite, Write};
+    use Update::{Add, Erase, Forget, Overwrite, Pop, Push, Read, Rol, Ror, Sub, Unread, Unwrite, Write};
     if !backward {
         return Some(update);
     }
@@ -714,7 +717,7 @@ fn turned(update: Update, backward: bool) -> Option<Update> {
         Unread => Read,
         Write => Unwrite,
         Unwrite => Write,
-        Overwrite | Erase => return None,
+        Overwrite | Erase | Forget => return None,
         // Involutions, and `vacate`, which demands and leaves the same.
         other => other,
     })

@@ -94,7 +94,7 @@ fn foreign(program: &Program, exit: &FormExit) -> NoShader {
         Action::Switch(_) => "take it out, and ask for gradients from outside",
         Action::Accumulate
         | Action::Replace
-        | Action::Erase
+        | Action::Erase(_)
         | Action::Map
         | Action::Exchange
         | Action::Rotate

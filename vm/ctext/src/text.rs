@@ -393,7 +393,7 @@ fn foreign(program: &Program, exit: &FormExit) -> NoText {
         Action::Switch(_) => "take it out; `--loss` differentiates the program from outside",
         Action::Accumulate
         | Action::Replace
-        | Action::Erase
+        | Action::Erase(_)
         | Action::Map
         | Action::Exchange
         | Action::Rotate

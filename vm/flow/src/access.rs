@@ -1,7 +1,7 @@
 //! Who reads and who writes: the slots of a step that it changes, those that it looks at, and the cells that its
 //! indices are computed from. Knows no state, and no adjoint that is carried beside.
 
-use reviver_isa::update::Action;
+use reviver_isa::update::{Action, Erasure};
 
 use crate::call::Passed;
 use crate::slot::{ArrayIndex, Location, Slot};
@@ -35,9 +35,11 @@ impl Step {
         match self.operation.update.action() {
             Action::Accumulate | Action::Rotate => Made::OfAll,
             Action::Replace => Made::OfSources,
-            Action::Map => Made::OfItself,
+            Action::Map | Action::Erase(Erasure::Bit) => Made::OfItself,
             Action::Exchange => Made::OfOther,
-            Action::Erase | Action::Clear | Action::Put(_) | Action::Take(_) => Made::Elsewhere,
+            Action::Erase(Erasure::Cell) | Action::Clear | Action::Put(_) | Action::Take(_) => {
+                Made::Elsewhere
+            }
             Action::Test
             | Action::Jump
             | Action::Join

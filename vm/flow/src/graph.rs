@@ -64,7 +64,7 @@ fn is_gate(action: Action) -> bool {
         | Action::Switch(_) => true,
         Action::Accumulate
         | Action::Replace
-        | Action::Erase
+        | Action::Erase(_)
         | Action::Map
         | Action::Exchange
         | Action::Rotate
@@ -141,7 +141,7 @@ impl Graph {
             // No gates.
             Action::Accumulate
             | Action::Replace
-            | Action::Erase
+            | Action::Erase(_)
             | Action::Map
             | Action::Exchange
             | Action::Rotate

@@ -59,7 +59,8 @@ impl Step {
 }
 
 /// Pairs of a step's operands that may be one cell, and must not: a target is none of its sources and no index,
-/// because its old value would be needed to undo the step. Only pairs that may be one cell are here.
+/// because its old value would be needed to undo the step (but see [`reviver_isa::update::Action::may_read_target`]). Only pairs that may be
+/// one cell are here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Guards(u8);
 
@@ -90,7 +91,9 @@ impl Guards {
     pub(crate) fn of(operation: Operation, slots: &[Slot], elements: &[ArrayElement]) -> Guards {
         let Operation { update, function, form, .. } = operation;
         let found = Found { slots, aliases: Aliases { elements } };
-        let like_target = |source: usize| function.arity() > source && form.source(source) == form.result();
+        let is_apart = !update.action().may_read_target();
+        let like_target =
+            |source: usize| is_apart && function.arity() > source && form.source(source) == form.result();
         let is_int = form.result() == Class::Int;
         let none = Guards::default();
         match update.shape() {

@@ -59,9 +59,9 @@ impl Tested<'_> {
             let side = |n: Option<usize>| n.and_then(|n| values.get(n)).copied().flatten();
             match part {
                 PredicatePart::Compare(..) if counts => deciding.push(n),
-                PredicatePart::Compare(..) => {}
+                PredicatePart::Compare(..) | PredicatePart::Forgotten => {}
                 PredicatePart::Not => asked.push(counts),
-                connective => {
+                connective @ (PredicatePart::And | PredicatePart::Or) => {
                     // One side is enough to make an `and` false and an `or` true: the first that is so.
                     let enough = connective.decides();
                     let right = n.checked_sub(1);

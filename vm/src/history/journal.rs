@@ -41,6 +41,18 @@ impl<H> Journal<'_, H> {
         H::ACTIVE && self.restores && self.history.latest(self.interval).is_some_and(|kept| kept.gradient)
     }
 
+    /// What was recorded of a real for this interval, which only a step that loses one real asks.
+    pub fn kept_real<B: Lanes>(&self, cell: usize) -> Option<B>
+    where
+        H: History<B>,
+    {
+        let kept = match self.restores {
+            true => self.history.latest(self.interval),
+            false => self.history.inherited(self.interval).last().map(|(_, kept)| *kept),
+        };
+        kept.filter(|kept| kept.slot == KeptSlot::Real && kept.cell as usize == cell).map(|kept| kept.bits)
+    }
+
     /// Puts back everything that was recorded for this interval. Whether the step is undone: records
     /// of plain steps know nothing of the adjoints that gradient mode has still to transport.
     ///

@@ -9,6 +9,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::step::{Engine, Failed, Functions};
+use reviver_isa::update::Erasure;
 
 use crate::interp::mode::{Mode, is_silent};
 
@@ -118,7 +119,7 @@ impl<W: Words, R: Reals, M: Mode, F: Functions> Engine for Direct<'_, W, R, M, F
     #[inline(always)]
     fn converts(&mut self, _source: usize) {}
     #[inline(always)]
-    fn erases(&mut self, _class: Class, _cell: usize) {}
+    fn erases(&mut self, _class: Class, _cell: usize, _erasure: Erasure) {}
     #[inline(always)]
     fn ends_adjoint(&mut self, _cell: usize) {}
     #[inline(always)]

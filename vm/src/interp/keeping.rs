@@ -9,6 +9,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::step::{AnyFunction, Changes, Engine, Failed, Operation};
+use reviver_isa::update::Erasure;
 
 use crate::history::journal::Journal;
 use crate::history::{Cells, Cost, History, KeptSlot};
@@ -167,18 +168,19 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
             self.report_adjoint(Loss::Converted, source);
         }
     }
-    fn erases(&mut self, class: Class, cell: usize) {
+    fn erases(&mut self, class: Class, cell: usize, erasure: Erasure) {
         let (bits, width) = match class {
             Class::Int => (R::Bits::of_word(self.cells.ints[cell] as u64), self.numbers.words.bits()),
             Class::Real => (self.cells.reals[cell], self.numbers.reals.width()),
         };
+        let width = erasure.bits(width);
         self.journal.erased(class, cell, bits, width, self.counters);
         if M::ON && class == Class::Real {
-            self.report_adjoint(Loss::Overwritten, cell);
+            self.report_adjoint(Loss::Erased, cell);
         }
     }
     fn ends_adjoint(&mut self, cell: usize) {
-        self.report_adjoint(Loss::Overwritten, cell);
+        self.report_adjoint(Loss::Erased, cell);
     }
     fn frees(&mut self, cell: usize) {
         let bits = self.cells.reals[cell];
@@ -201,6 +203,10 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     }
     fn keeps_adjoints(&self) -> bool {
         self.journal.holds_adjoints()
+    }
+    fn kept_real(&self, cell: usize) -> R::Cell {
+        let bits = self.journal.kept_real(cell).unwrap_or(self.cells.reals[cell]);
+        self.numbers.reals.of_bits(bits)
     }
     fn give_back(&mut self) -> bool {
         self.journal.restore(&mut self.cells, self.counters)

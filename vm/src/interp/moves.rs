@@ -32,7 +32,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             // Those are no moves.
             Action::Accumulate
             | Action::Replace
-            | Action::Erase
+            | Action::Erase(_)
             | Action::Map
             | Action::Exchange
             | Action::Rotate

@@ -37,7 +37,11 @@ impl Writer<'_> {
                 self.nested(Place::Branch, |w| w.statements(3));
             }
         }
-        let exit = if self.dares() { self.condition().text } else { exit };
+        let exit = match self.profile.lossy && self.place != Place::Enclosed && self.rng.chance(30) {
+            true => "forgotten".to_owned(),
+            false if self.dares() => self.condition().text,
+            false => exit,
+        };
         self.line(format!("fi {exit}"));
         self.scope.thaw(&uses);
         true
@@ -143,6 +147,8 @@ impl Writer<'_> {
         let entries = [format!("{i} == 0"), format!("{i} <= 0"), format!("not {i} > 0")];
         let exits = [format!("{i} == {n}"), format!("{i} >= {n}"), format!("not ({i} < {n} and {i} != {n})")];
         let (entry, exit) = (self.rng.pick(&entries).clone(), self.rng.pick(&exits).clone());
+        let forgets = self.profile.lossy && self.place != Place::Enclosed && self.rng.chance(30);
+        let entry = if forgets { "forgotten".to_owned() } else { entry };
         self.scope.freeze(&rounds.uses);
         self.line(format!("from {entry}"));
         if with_rest {

@@ -202,10 +202,12 @@ impl Writer<'_> {
         }
         let class = self.class();
         let Some(target) = self.target(class) else { return false };
-        let line = if self.rng.chance(50) {
-            format!("erase {}", target.text)
-        } else {
-            self.addend(class, &target).update("overwrite", &target.text)
+        let line = match self.rng.chance(50) {
+            true if class == Class::Int && self.rng.chance(30) => format!("forget {}", target.text),
+            true => format!("erase {}", target.text),
+            // What is replaced may be read.
+            false if self.rng.chance(50) => self.applied(class, None).update("overwrite", &target.text),
+            false => self.addend(class, &target).update("overwrite", &target.text),
         };
         self.line(line);
         true

@@ -150,11 +150,20 @@ fn every_function_row_keeps_tangents_and_adjoints_paired() {
     for (function, form) in rows {
         for (system, update) in SYSTEMS.iter().flat_map(|s| ["add", "sub", "overwrite"].map(|u| (s, u))) {
             let sources = sources(function, form);
-            let text = format!(
-                ".real {system}\n.inout y: real, a: real, b: real, n\n{update}.{} y{sources}\n",
-                function.name()
-            );
-            ALL.iter().for_each(|&engine| Line::on(engine, &text).try_everywhere());
+            let text = |sources: &str| {
+                let globals = ".inout y: real, a: real, b: real, n";
+                format!(".real {system}\n{globals}\n{update}.{} y{sources}\n", function.name())
+            };
+            let mut texts = vec![text(&sources)];
+            // An assignment may read what it replaces.
+            if update == "overwrite" {
+                let own = [("a", "y"), ("b", "y")].map(|(from, to)| sources.replace(from, to));
+                let both = own[0].replace('b', "y");
+                texts.extend(own.iter().chain([&both]).filter(|own| **own != sources).map(|own| text(own)));
+            }
+            for text in texts {
+                ALL.iter().for_each(|&engine| Line::on(engine, &text).try_everywhere());
+            }
         }
     }
 }

@@ -260,7 +260,7 @@ impl Search<'_> {
             match step.operation.update.action() {
                 Action::Accumulate
                 | Action::Replace
-                | Action::Erase
+                | Action::Erase(_)
                 | Action::Map
                 | Action::Exchange
                 | Action::Rotate

@@ -131,7 +131,7 @@ fn is_compiled(action: Action) -> bool {
     match action {
         Action::Accumulate
         | Action::Replace
-        | Action::Erase
+        | Action::Erase(_)
         | Action::Map
         | Action::Exchange
         | Action::Rotate

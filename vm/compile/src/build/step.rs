@@ -10,6 +10,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::step::{AnyFunction, Changes, Engine, Failed, Operation};
+use reviver_isa::update::Erasure;
 
 use super::activation::AnchorPlace;
 use super::arith::SsaNumbers;
@@ -299,14 +300,14 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
             self.is_silent(source);
         }
     }
-    fn erases(&mut self, class: Class, cell: usize) {
+    fn erases(&mut self, class: Class, cell: usize, erasure: Erasure) {
         let numbers = self.draft().numbers();
         let width = match class {
             Class::Int => numbers.word.bits(),
             Class::Real => numbers.system.width(),
         };
         if keeps(Rule::ErasuresAreCounted) {
-            self.draft().op(OpKind::CountErased(width), []);
+            self.draft().op(OpKind::CountErased(erasure.bits(width)), []);
         }
         if GRADIENT && class == Class::Real {
             self.is_silent(cell);

@@ -94,7 +94,7 @@ fn is_found_ahead(action: Action) -> bool {
     match action {
         Action::Accumulate
         | Action::Replace
-        | Action::Erase
+        | Action::Erase(_)
         | Action::Map
         | Action::Exchange
         | Action::Rotate
@@ -189,7 +189,7 @@ impl Emitter<'_> {
         let kind = |step: &Step| match step.operation.update.action() {
             Action::Accumulate
             | Action::Replace
-            | Action::Erase
+            | Action::Erase(_)
             | Action::Map
             | Action::Exchange
             | Action::Rotate
