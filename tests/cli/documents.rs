@@ -1,67 +1,35 @@
 //! What the documents show is what happens.
 
-use std::process::Command;
-
 use crate::support::{Folder, reviver, root, with_input};
+#[cfg(unix)]
+use crate::transcripts::are_true;
 
 fn read(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap()
 }
 
-/// The commands of all console sessions, each with the output that the document shows.
-fn sessions(document: &str) -> Vec<(String, String)> {
-    let starts = document.split("```console\n").skip(1);
-    let sessions = starts.map(|start| start.split("```").next().unwrap().trim_start_matches("$ "));
-    let commands = sessions.flat_map(|session| session.split("\n$ "));
-    commands
-        .map(|part| {
-            let (command, output) = part.split_once('\n').unwrap_or((part, ""));
-            (command.to_owned(), output.trim_end().to_owned())
-        })
-        .collect()
-}
-
 #[cfg(unix)]
 #[test]
 fn the_sessions_of_the_readme_are_true() {
-    are_true("README.md", 8);
+    are_true("README.md", &read("README.md"), 8);
 }
 
 #[cfg(unix)]
 #[test]
 fn the_sessions_of_the_page_of_c_are_true() {
-    are_true("docs/c.md", 1);
+    are_true("docs/c.md", &read("docs/c.md"), 1);
 }
 
 #[cfg(unix)]
 #[test]
 fn the_sessions_of_the_page_of_batches_are_true() {
-    are_true("docs/batch.md", 2);
+    are_true("docs/batch.md", &read("docs/batch.md"), 2);
 }
 
 #[cfg(unix)]
 #[test]
 fn the_sessions_of_the_language_page_are_true() {
-    are_true("docs/language.md", 3);
-}
-
-/// Runs the sessions of a document, of which there are at least so many, in a folder where they may write.
-#[cfg(unix)]
-fn are_true(document: &str, least: usize) {
-    let folder = Folder::new();
-    std::os::unix::fs::symlink(root().join("programs"), folder.path("programs")).unwrap();
-    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_reviver"));
-    let path = std::env::var("PATH").unwrap();
-    let path = format!("{}:{path}", binary.parent().unwrap().display());
-    let commands = sessions(&read(document));
-    assert!(commands.len() >= least, "{commands:?}");
-    for (command, shown) in commands {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &command]).current_dir(folder.path("")).env("PATH", &path);
-        let output = shell.output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-        assert_eq!(text.trim_end(), shown, "$ {command}");
-    }
+    are_true("docs/language.md", &read("docs/language.md"), 3);
 }
 
 /// The picture is what its script draws today. `UPDATE_PICTURE=1` draws it anew; look at it then.

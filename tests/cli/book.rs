@@ -1,0 +1,180 @@
+//! What the book of the course shows is what happens: its sessions, listings, messages and links.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::support::{Folder, reviver, root};
+
+/// A page of the book: a chapter, the preface, the answers, or the summary.
+struct Chapter {
+    path: PathBuf,
+    text: String,
+}
+
+/// A block of `.rasm`, and whether it says that it is refused.
+struct Snippet<'p> {
+    text: &'p str,
+    refused: bool,
+}
+
+/// Lines of a file that a listing shows, the first and the last counted from 1.
+struct Included {
+    file: PathBuf,
+    first: usize,
+    last: usize,
+}
+
+impl Chapter {
+    fn name(&self) -> &str {
+        self.path.file_name().unwrap().to_str().unwrap()
+    }
+
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap()
+    }
+
+    fn listings(&self) -> Vec<Snippet<'_>> {
+        let mut listings = Vec::new();
+        for block in self.text.split("\n```rasm").skip(1) {
+            let (kind, rest) = block.split_once('\n').unwrap();
+            let refused = match kind {
+                "" => false,
+                ",fails" => true,
+                other => panic!("{}: nothing is known of blocks of `rasm{other}`", self.name()),
+            };
+            listings.push(Snippet { text: rest.split("```").next().unwrap(), refused });
+        }
+        listings
+    }
+
+    /// The text without what stands in blocks.
+    fn prose(&self) -> String {
+        self.text.split("```").step_by(2).collect()
+    }
+
+    /// Where a listing is lines of a file, which ones.
+    fn included(&self, listing: &Snippet<'_>) -> Option<Included> {
+        let inside = listing.text.trim_end().strip_prefix("{{#include ")?.strip_suffix("}}")?;
+        let mut parts = inside.split(':');
+        let file = self.folder().join(parts.next().unwrap());
+        let text =
+            std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {inside}: {e}", self.name()));
+        let all = text.lines().count();
+        let line = |part: Option<&str>, without: usize| match part {
+            None | Some("") => without,
+            Some(number) => number.parse().unwrap(),
+        };
+        Some(Included { first: line(parts.next(), 1), last: line(parts.next(), all), file })
+    }
+}
+
+fn pages() -> Vec<Chapter> {
+    let entries = std::fs::read_dir(root().join("course/book/src")).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let paths: BTreeSet<PathBuf> = paths.filter(|path| path.extension().is_some_and(|e| e == "md")).collect();
+    let page = |path: PathBuf| Chapter { text: std::fs::read_to_string(&path).unwrap(), path };
+    let pages: Vec<Chapter> = paths.into_iter().map(page).collect();
+    assert!(pages.len() > 13, "the book has {} pages only", pages.len());
+    pages
+}
+
+/// The paths of the files that a text links to.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let files = targets.map(|target| target.split('#').next().unwrap());
+    files.filter(|target| !target.is_empty() && !target.contains("://"))
+}
+
+/// A text on one line, so that words are found wherever its lines end.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(unix)]
+#[test]
+fn the_sessions_of_the_book_are_true() {
+    for page in pages().iter().filter(|page| page.name() != "SUMMARY.md") {
+        crate::transcripts::are_true(page.name(), &page.text, 1);
+    }
+}
+
+#[test]
+fn the_listings_of_the_book_assemble_or_are_refused_as_it_says() {
+    let folder = Folder::new();
+    let mut refused = 0;
+    for page in pages() {
+        let shown = on_one_line(&page.text);
+        for listing in page.listings() {
+            let file = match page.included(&listing) {
+                Some(included) => included.file.display().to_string(),
+                None => folder.file("listing.rasm", listing.text),
+            };
+            if !listing.refused {
+                reviver(&format!("check {file}")).expect(0);
+                reviver(&format!("fmt --check {file}")).expect(0);
+                continue;
+            }
+            let errors = reviver(&format!("check {file}")).expect(3).stderr;
+            for message in errors.lines().filter_map(|line| line.strip_prefix("error: ")) {
+                assert!(shown.contains(message), "{} doesn't tell the message: {message}", page.name());
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 3, "{refused} messages of refused listings");
+}
+
+/// Lines are named by their numbers, so that a change of a program could show others unnoticed. What is shown
+/// are whole paragraphs, which finds most such changes.
+#[test]
+fn the_book_shows_whole_paragraphs_of_programs() {
+    let mut shown = 0;
+    for page in pages() {
+        for listing in page.listings() {
+            let Some(Included { file, first, last }) = page.included(&listing) else {
+                assert!(!listing.text.contains("{{"), "{}: {}", page.name(), listing.text);
+                continue;
+            };
+            let text = std::fs::read_to_string(&file).unwrap();
+            let lines: Vec<&str> = text.lines().collect();
+            let is_blank =
+                |number: usize| lines.get(number.wrapping_sub(1)).is_none_or(|line| line.is_empty());
+            let whole = is_blank(first - 1)
+                && !is_blank(first)
+                && !is_blank(last)
+                && is_blank(last + 1)
+                && first <= last;
+            assert!(whole, "{}: {}:{first}:{last}", page.name(), file.display());
+            shown += 1;
+        }
+    }
+    assert!(shown > 30, "{shown} listings are parts of programs");
+}
+
+#[test]
+fn the_book_links_to_files_that_exist() {
+    for page in pages() {
+        for link in links(&page.prose()) {
+            assert!(page.folder().join(link).exists(), "{} links to {link}", page.name());
+        }
+    }
+}
+
+#[test]
+fn every_page_of_the_book_stands_in_its_summary_once() {
+    let summary = std::fs::read_to_string(root().join("course/book/src/SUMMARY.md")).unwrap();
+    let listed: Vec<&str> = links(&summary).collect();
+    for page in pages().iter().filter(|page| page.name() != "SUMMARY.md") {
+        assert_eq!(listed.iter().filter(|link| **link == page.name()).count(), 1, "{}", page.name());
+    }
+}
+
+/// What no page speaks of, nobody reads.
+#[test]
+fn every_program_of_the_book_is_shown() {
+    let all: String = pages().iter().map(|page| page.text.as_str()).collect();
+    for entry in std::fs::read_dir(root().join("course/book/programs")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(all.contains(&format!("#include ../programs/{name}")), "no page shows {name}");
+    }
+}
