@@ -64,6 +64,8 @@ pub struct BatchPage {
     program: Program,
     device: String,
     all_native: bool,
+    /// Loops that a device carries out by a switch.
+    switched_loops: u32,
     pub lanes: u64,
     pub watch: Stopwatch,
     pub sums: Vec<SumOverLanes>,
@@ -79,6 +81,7 @@ impl BatchPage {
             program: Program::clone(plan.executable.program()),
             device: prepared.device().to_owned(),
             all_native: plan.is_native(),
+            switched_loops: prepared.switched_loops(),
             lanes: 0,
             watch,
             sums: Vec::new(),
@@ -154,6 +157,10 @@ impl BatchPage {
             let native =
                 if self.all_native { "native code all the way" } else { "some steps are the interpreter's" };
             let _ = writeln!(text, "{:.0} lanes a second on {}, {native}", self.rate(), self.device);
+            if self.switched_loops > 0 {
+                let loops = counted(self.switched_loops as usize, "loop");
+                let _ = writeln!(text, "a switch for {loops} with several entries, structured otherwise");
+            }
         }
         text
     }
@@ -217,6 +224,9 @@ impl BatchPage {
             let seconds = seconds.iter().map(|(name, time)| ((*name).to_owned(), time.as_secs_f64().into()));
             object.insert("seconds", Json::Object(seconds.collect()));
             object.insert("lanes_per_second", self.rate());
+            if !self.is_by_cores() {
+                object.insert("switched_loops", self.switched_loops);
+            }
         }
         object
     }

@@ -151,9 +151,37 @@ fn what_a_device_can_not_decide_the_processor_does() {
     folder.reviver(&batch).expect(0).prints("n,y\n1,0\n1000000,499999500000\n7,21\n");
     folder.reviver(&format!("{batch} --max-steps 1000")).expect(5).says("lane 1 (long.csv:3)");
     // A program that no device can carry out is refused by one that was asked for.
-    folder.file("five.csv", "n\n5\n");
-    let recursive = format!("batch {}/programs/fib_recursive.rasm --lanes five.csv", root().display());
-    folder.reviver(&recursive).expect(0).prints("n,f\n5,5\n");
-    let ran = folder.reviver(&format!("{recursive} --device {device}")).expect(2);
-    ran.says("devices open no calls").says("`--device cpu` carries out");
+    folder.file("shown.rasm", ".inout n\n.out y\nadd y, n\nshow y\n");
+    let shown = "batch shown.rasm --lanes in.csv";
+    folder.reviver(&format!("{shown} --device cpu")).expect(0);
+    let ran = folder.reviver(&format!("{shown} --device {device}")).expect(2);
+    ran.says("devices have no `show`").says("`--device cpu` carries out");
+}
+
+/// Calls that stay calls have room for so many that are open at once; a loop that is entered in two places is told.
+#[cfg(feature = "gpu")]
+#[test]
+fn recursions_and_loops_with_two_entries_are_for_devices_too() {
+    let Some(device) = device() else { return };
+    let folder = Folder::new();
+    folder.file("n.csv", "n\n0\n5\n90\n3000\n");
+    let recursive = format!("batch {}/programs/fib_recursive.rasm --lanes n.csv", root().display());
+    let wanted = folder.reviver(&format!("{recursive} --device cpu")).expect(0);
+    let found = folder.reviver(&format!("{recursive} --device {device}")).expect(0);
+    assert_eq!(found.stdout, wanted.stdout);
+    found.says("1 lane by the processor");
+    folder.file(
+        "entered.rasm",
+        ".inout n, odd\n.out sum, j, k\nentry: br mid, odd == 1\ntop: from again, k > 0\nadd sum, 7\nadd j, 1\n\
+         mid: from entry, j == 0\nadd k, 1\nadd sum, k\nagain: br top, k < n\n",
+    );
+    folder.file("entered.csv", "n,odd\n3,0\n3,1\n1,1\n");
+    let entered = "batch entered.rasm --lanes entered.csv --stats";
+    let both = [format!("{entered} --device cpu --json"), format!("{entered} --device {device} --json")];
+    let [wanted, found] = both.map(|batch| folder.reviver(&batch).expect(0).json());
+    assert_eq!(found["results"], wanted["results"]);
+    assert_eq!((&found["switched_loops"], &found["by_processor"]), (&1.into(), &0.into()));
+    assert!(wanted["switched_loops"].is_null());
+    let told = folder.reviver(&format!("{entered} --device {device} -o results.csv")).expect(0);
+    told.prints_part("a switch for 1 loop with several entries, structured otherwise");
 }

@@ -24,6 +24,12 @@ pub trait PreparedLanes: Debug + Send + Sync {
     /// What the device is called that carries them out.
     fn device(&self) -> &str;
 
+    /// How many loops of the program are entered in several places, so that a device carries them out by a switch between these, and not as
+    /// loops of its own. The cores need none.
+    fn switched_loops(&self) -> u32 {
+        0
+    }
+
     /// Carries out the lanes of a block, and fills its columns. A lane that fails is in the outcome, and its results are 0.
     ///
     /// # Errors

@@ -117,6 +117,10 @@ impl PreparedLanes for GpuLanes {
         &self.name
     }
 
+    fn switched_loops(&self) -> u32 {
+        self.passes.iter().map(DevicePass::switched_loops).max().unwrap_or(0)
+    }
+
     fn carry_out(&self, block: LaneBlock<'_, '_>, progress: &LanesDone<'_>) -> Result<BlockOutcome, Error> {
         let LaneBlock { first, lanes, inputs, results } = block;
         let mut is_open = vec![false; lanes];

@@ -112,6 +112,12 @@ fn of_class(class: Class, address: usize) -> ShaderCell {
 }
 
 impl DevicePass {
+    /// How many loops are carried out by a switch on this way.
+    pub fn switched_loops(&self) -> u32 {
+        let (DevicePass::To { lanes, .. } | DevicePass::Again { lanes, .. }) = self;
+        lanes.switched()
+    }
+
     /// Sends lanes on this way: what they have come to is in the results, and what has become of each is given back.
     pub fn run(
         &self,

@@ -31,6 +31,11 @@ impl PreparedBatch {
         self.lanes.device()
     }
 
+    /// How many loops of the program a device carries out by a switch, as [`PreparedLanes::switched_loops`] has it.
+    pub fn switched_loops(&self) -> u32 {
+        self.lanes.switched_loops()
+    }
+
     /// Begins with lane 0.
     pub fn begin(&self) -> RunningBatch<'_> {
         let sums = self.plan.summed.iter().map(|_| LaneSum::default()).collect();

@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use reviver_compile::bounded::BoundedCalls;
 use reviver_compile::form::{SsaEnd, SsaForm};
 use reviver_compile::op::{OpKind, Space, SsaOp};
 use reviver_compile::passes::range_where_it_counts;
 use reviver_compile::range::IntRange;
 use reviver_compile::written::TextPlan;
-use reviver_vm::State;
+use reviver_vm::{Program, State};
 
 /// A cell, by its space and address.
 pub(crate) type SpacedCell = (Space, u32);
@@ -66,9 +67,46 @@ impl MemoryRun {
     }
 }
 
+/// How many cells of each space a lane may have, whatever calls are open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CellCounts {
+    pub ints: u32,
+    pub reals: u32,
+    pub references: u32,
+}
+
+impl CellCounts {
+    /// Those of a program, and of calls on either of a lane's ways.
+    pub fn of(program: &Program, calls: &[BoundedCalls]) -> CellCounts {
+        let (ints, reals) = program.flow().layout().static_cells();
+        let own = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let most = |of: fn(&BoundedCalls) -> u32| calls.iter().map(of).max().unwrap_or(0);
+        CellCounts {
+            ints: own(ints).saturating_add(most(|calls| calls.ints)),
+            reals: own(reals).saturating_add(most(|calls| calls.reals)),
+            references: most(|calls| calls.references),
+        }
+    }
+
+    /// The cells of a space that an address may be.
+    fn clipped(self, space: Space, range: IntRange) -> Option<(u32, u32)> {
+        let cells = match space {
+            Space::Ints => self.ints,
+            Space::Reals | Space::Adjoints => self.reals,
+            Space::References => self.references,
+        };
+        let first = range.low.clamp(0, cells.into());
+        let end = range.high.saturating_add(1).clamp(0, cells.into());
+        let (first, end) = (u32::try_from(first).ok()?, u32::try_from(end).ok()?);
+        (first < end).then_some((first, end))
+    }
+}
+
 /// The cells that stay in memory: words of each lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LaneMemory {
+    /// How many cells there are, in memory or not.
+    pub counts: CellCounts,
     /// In order.
     pub runs: Vec<MemoryRun>,
     /// How many words there are.
@@ -77,10 +115,10 @@ pub(crate) struct LaneMemory {
 
 impl LaneMemory {
     /// Those of the forms that lanes go through.
-    pub fn of(forms: &[Option<&SsaForm>]) -> LaneMemory {
-        let mut ranges: Vec<_> = forms.iter().flatten().flat_map(|form| reached(form)).collect();
+    pub fn of(forms: &[Option<&SsaForm>], counts: CellCounts) -> LaneMemory {
+        let mut ranges: Vec<_> = forms.iter().flatten().flat_map(|form| reached(form, counts)).collect();
         ranges.sort_unstable();
-        let mut memory = LaneMemory::default();
+        let mut memory = LaneMemory { counts, ..LaneMemory::default() };
         for (space, first, end) in ranges {
             match memory.runs.last_mut().filter(|run| run.space == space && first <= run.end) {
                 Some(run) => run.end = run.end.max(end),
@@ -112,8 +150,8 @@ impl LaneMemory {
     }
 
     /// The cells that an address may lie in, of which only this is known.
-    pub fn within(&self, space: Space, range: IntRange, form: &SsaForm) -> Option<MemoryRun> {
-        let (first, end) = clipped(space, range, form)?;
+    pub fn within(&self, space: Space, range: IntRange) -> Option<MemoryRun> {
+        let (first, end) = self.counts.clipped(space, range)?;
         let run = self.runs.iter().find(|run| run.space == space && run.first <= first && end <= run.end)?;
         Some(MemoryRun { first, end, word: run.word + (first - run.first), ..*run })
     }
@@ -128,7 +166,7 @@ pub(crate) fn literal(form: &SsaForm, op: &SsaOp) -> Option<u32> {
 }
 
 /// Cells that are loaded or stored otherwise than at the beginning and the end of a form.
-fn reached(form: &SsaForm) -> HashSet<(Space, u32, u32)> {
+fn reached(form: &SsaForm, counts: CellCounts) -> HashSet<(Space, u32, u32)> {
     let mut found = HashSet::new();
     for &number in &TextPlan::of(form).order {
         let Some(block) = form.blocks.get(number as usize) else { continue };
@@ -143,24 +181,11 @@ fn reached(form: &SsaForm) -> HashSet<(Space, u32, u32)> {
                 }
                 (None, Some(&address)) => {
                     let range = range_where_it_counts(form, address);
-                    found.extend(clipped(space, range, form).map(|(first, end)| (space, first, end)));
+                    found.extend(counts.clipped(space, range).map(|(first, end)| (space, first, end)));
                 }
                 (None, None) => {}
             }
         }
     }
     found
-}
-
-/// The cells of a space that an address may be.
-fn clipped(space: Space, range: IntRange, form: &SsaForm) -> Option<(u32, u32)> {
-    let cells = match space {
-        Space::Ints => form.cells.ints,
-        Space::Reals | Space::Adjoints => form.cells.reals,
-        Space::References => 0,
-    };
-    let first = range.low.clamp(0, cells.into());
-    let end = range.high.saturating_add(1).clamp(0, cells.into());
-    let (first, end) = (u32::try_from(first).ok()?, u32::try_from(end).ok()?);
-    (first < end).then_some((first, end))
 }

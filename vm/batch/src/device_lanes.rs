@@ -11,11 +11,13 @@ use crate::device::{BatchDevice, DeviceNumbers};
 use crate::dispatch::{DeviceShader, LanesRun};
 use crate::error::BatchError;
 use crate::lanes::{LanesRequest, lane_shader};
+use crate::text::WrittenLanes;
 
 /// Lanes of a program that a device is ready to carry out, from several threads at once.
 #[derive(Debug)]
 pub struct DeviceLanes {
     shader: DeviceShader,
+    switched: u32,
 }
 
 impl DeviceLanes {
@@ -31,8 +33,14 @@ impl DeviceLanes {
         request: &LanesRequest,
     ) -> Result<DeviceLanes, BatchError> {
         device.is_exact_for(numbers(program))?;
-        let shader = lane_shader(program, start, request)?;
-        Ok(DeviceLanes { shader: DeviceShader::new(device, &shader)? })
+        let WrittenLanes { shader, switched } = lane_shader(program, start, request)?;
+        Ok(DeviceLanes { shader: DeviceShader::new(device, &shader)?, switched })
+    }
+
+    /// How many loops of the program are entered in several places, so that they are carried out by a switch between these. All else is
+    /// structured: loops and branches of the shader.
+    pub fn switched(&self) -> u32 {
+        self.switched
     }
 
     /// The most lanes that the device can have at once. Longer batches are carried out in blocks.

@@ -1,12 +1,14 @@
 //! The forms that lanes go through: one from an end of the program to the other, or the two of a gradient. Knows no text and no cell's number.
 
+use reviver_compile::Outside;
+use reviver_compile::bounded::{BoundedCalls, bounded};
 use reviver_compile::build;
 use reviver_compile::form::{FormExit, Observed, SsaEnd, SsaForm, Version};
 use reviver_compile::known::KnownCells;
 use reviver_compile::left::left_by;
-use reviver_compile::op::{OpKind, Space};
 use reviver_compile::passes::{FormPass, PASSES, improved};
 use reviver_compile::route::RoutePlan;
+use reviver_compile::start::RouteStart;
 use reviver_compile::written::TextPlan;
 use reviver_flow::graph::Way;
 use reviver_isa::update::Action;
@@ -15,31 +17,57 @@ use reviver_vm::{CheckLevel, Program, Travel};
 
 use crate::no_shader::NoShader;
 
+/// So many words of a lane's memory are for the calls that are open at once and aren't put in place, as those of a recursion: what a hundred
+/// thousand lanes take then is what devices have.
+const WORDS_OF_CALLS: u32 = 1 << 12;
+/// So many such calls may be open whatever they take.
+const LEAST_CALLS: u32 = 16;
+
+/// A form, and what the calls may take that it opens.
+#[derive(Debug)]
+pub(crate) struct LaneForm {
+    pub form: SsaForm,
+    pub calls: BoundedCalls,
+}
+
 /// The form from one end of a program to the other.
 ///
 /// # Errors
 /// The program does something that devices can't.
-pub(crate) fn whole(program: &Program, travel: Travel, level: CheckLevel) -> Result<SsaForm, NoShader> {
-    form(program, RoutePlan::whole(program, travel, level), KnownCells::default())
+pub(crate) fn whole(start: &RouteStart, travel: Travel, level: CheckLevel) -> Result<LaneForm, NoShader> {
+    let program = start.program();
+    form(start, RoutePlan::whole(program, travel, level), KnownCells::default(), false)
 }
 
 /// The forms to where the gradient of a loss turns, a real by its address, and back from there.
 ///
 /// # Errors
 /// The program does something that devices can't.
-pub(crate) fn gradient(program: &Program, loss: usize, level: CheckLevel) -> Result<[SsaForm; 2], NoShader> {
+pub(crate) fn gradient(
+    start: &RouteStart,
+    loss: usize,
+    level: CheckLevel,
+) -> Result<[LaneForm; 2], NoShader> {
+    let program = start.program();
     if program.switches_mode() || program.reads_mode() || program.names_adjoints() {
         return Err(NoShader::OwnMode);
     }
     let turn = early_turn(program, &[loss]).and_then(|stops| stops.only());
     let turn = turn.map_or(program.end(), |node| node.position);
     let [there, back] = RoutePlan::gradient(program, turn, level);
-    let there = form(program, there, KnownCells::default())?;
-    let known = left_by(&there, turn);
-    Ok([there, form(program, back, known)?])
+    let there = form(start, there, KnownCells::default(), true)?;
+    let known = left_by(&there.form, turn);
+    Ok([there, form(start, back, known, true)?])
 }
 
-fn form(program: &Program, plan: RoutePlan, known: KnownCells) -> Result<SsaForm, NoShader> {
+/// A way's form, where each real may have an adjoint on one of the ways: then as many calls may be open on all of them.
+fn form(
+    start: &RouteStart,
+    plan: RoutePlan,
+    known: KnownCells,
+    has_adjoints: bool,
+) -> Result<LaneForm, NoShader> {
+    let program = start.program();
     let version = plan.version(program, known);
     let observed = match version.observed {
         // Whoever sees a lane that hasn't arrived begins it anew.
@@ -47,8 +75,12 @@ fn form(program: &Program, plan: RoutePlan, known: KnownCells) -> Result<SsaForm
         Observed::Adjoints => Observed::Adjoints,
     };
     let form = build(program.module(), program.flow(), Version { observed, ..version })?;
+    let room = (WORDS_OF_CALLS, LEAST_CALLS);
+    let calls = BoundedCalls::of(program, start.state(), form.demands, room, has_adjoints);
+    let calls = calls.ok_or(NoShader::Limits)?;
+    let form = bounded(form, calls);
     check(program, &form, plan.to)?;
-    Ok(improved(form, &passes()))
+    Ok(LaneForm { form: improved(form, &passes()), calls })
 }
 
 /// The last pass drops what is known of indices, and with it which arrays they lie in.
@@ -56,22 +88,17 @@ fn passes() -> Vec<FormPass> {
     PASSES.into_iter().filter(|(name, _)| *name != "indices").collect()
 }
 
-/// Refuses a form that isn't left at the end of the way alone, or opens calls.
+/// Refuses a form that isn't left at the end of the way alone.
 fn check(program: &Program, form: &SsaForm, to: u32) -> Result<(), NoShader> {
     let main = program.module().procedures.first();
     let is_main = main.is_some_and(|main| (main.entry..=main.exit).contains(&to));
     let order = TextPlan::of(form).order;
     for block in order.iter().filter_map(|&block| form.blocks.get(block as usize)) {
-        let mut kinds = block.ops.iter().filter_map(|&value| form.op(value)).map(|op| op.kind);
-        if kinds.any(|kind| matches!(kind, OpKind::Load(Space::References) | OpKind::Input(_))) {
-            return Err(NoShader::Calls);
-        }
         let SsaEnd::Exit { exit } = block.end else { continue };
         match form.exits.get(exit as usize) {
-            Some(exit) if exit.is_full => return Err(NoShader::Calls),
             Some(exit) if exit.position == to && exit.calls.is_empty() && is_main => {}
             Some(exit) => return Err(foreign(program, exit)),
-            None => return Err(NoShader::Calls),
+            None => return Err(Outside::Code.into()),
         }
     }
     Ok(())
@@ -84,7 +111,7 @@ fn foreign(program: &Program, exit: &FormExit) -> NoShader {
         Way::Against => exit.position.saturating_sub(1),
     };
     let module = program.module();
-    let Some(instruction) = module.code.get(at as usize) else { return NoShader::Calls };
+    let Some(instruction) = module.code.get(at as usize) else { return Outside::Code.into() };
     let cure = match instruction.update.action() {
         Action::Put(_) | Action::Take(_) => "keep the values in an array: lanes have no stacks and tapes",
         Action::Show => "take it out, and print what the lanes have come to",

@@ -3,18 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use reviver_compile::form::SsaForm;
+use reviver_compile::bounded::BoundedCalls;
 use reviver_compile::op::Space;
 use reviver_compile::start::RouteStart;
 use reviver_vm::{CheckLevel, Program, Travel};
 
-use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord};
+use crate::cells::{CellCounts, LaneMemory, SpacedCell, StartCells, StartWord};
 use crate::ends::Ends;
-use crate::forms;
+use crate::forms::{self, LaneForm};
 use crate::journey::LaneJourney;
 use crate::no_shader::NoShader;
-use crate::shader::LaneShader;
-use crate::text::{LaneText, MOST_WORDS};
+use crate::text::{LaneText, MOST_WORDS, WrittenLanes};
 use crate::words::{WordRun, word_runs};
 
 /// A cell of a program, by its space and its address there.
@@ -53,7 +52,7 @@ pub(crate) fn lane_shader(
     program: &Program,
     start: &RouteStart,
     request: &LanesRequest,
-) -> Result<LaneShader, NoShader> {
+) -> Result<WrittenLanes, NoShader> {
     let (there, back) = forms_of(program, start, request)?;
     let state = start.state();
     let given = given(program, request)?;
@@ -63,7 +62,14 @@ pub(crate) fn lane_shader(
         .map(|&cell| known(program, cell))
         .collect::<Result<Vec<SpacedCell>, NoShader>>()?;
     let cells = StartCells { state, given };
-    let memory = LaneMemory::of(&[Some(&there), back.as_ref().map(|(back, _)| back)]);
+    let calls: Vec<BoundedCalls> = [Some(&there), back.as_ref().map(|(back, _)| back)]
+        .into_iter()
+        .flatten()
+        .map(|way| way.calls)
+        .collect();
+    let (there, back) = (there.form, back.map(|(back, loss)| (back.form, loss)));
+    let counts = CellCounts::of(program, &calls);
+    let memory = LaneMemory::of(&[Some(&there), back.as_ref().map(|(back, _)| back)], counts);
     if memory.words > MOST_WORDS {
         return Err(NoShader::TooLarge { words: memory.words, most: MOST_WORDS });
     }
@@ -92,26 +98,20 @@ pub(crate) fn lane_shader(
 }
 
 /// A way there, and perhaps one back with the adjoint of a real.
-type LaneForms = (SsaForm, Option<(SsaForm, u32)>);
+type LaneForms = (LaneForm, Option<(LaneForm, u32)>);
 
 fn forms_of(program: &Program, start: &RouteStart, request: &LanesRequest) -> Result<LaneForms, NoShader> {
     let has_adjoints = start.state().adjoints.as_ref().is_some_and(|all| all.all().any(|&bits| bits != 0));
-    let (mut there, mut back) = match request.way {
-        LaneWay::Whole(travel) => (forms::whole(program, travel, request.level)?, None),
+    let (there, back) = match request.way {
+        LaneWay::Whole(travel) => (forms::whole(start, travel, request.level)?, None),
         LaneWay::Gradient { loss } => {
             let address = known(program, ShaderCell { space: Space::Reals, address: loss })?.1;
-            let [there, back] = forms::gradient(program, loss, request.level)?;
+            let [there, back] = forms::gradient(start, loss, request.level)?;
             (there, Some((back, address)))
         }
     };
-    if !start.suits(&there.version) || (has_adjoints && back.is_some()) {
+    if !start.suits(&there.form.version) || (has_adjoints && back.is_some()) {
         return Err(NoShader::Start);
-    }
-    // Addresses that nothing is known of are those of all cells that there are on either way.
-    if let Some((back, _)) = &mut back {
-        there.cells.ints = there.cells.ints.max(back.cells.ints);
-        there.cells.reals = there.cells.reals.max(back.cells.reals);
-        back.cells = there.cells;
     }
     Ok((there, back))
 }
@@ -157,7 +157,8 @@ fn beginning(
     constants: &mut Vec<u64>,
 ) -> Vec<WordRun> {
     let mut runs = Vec::new();
-    for run in &memory.runs {
+    // Records are written before they are read.
+    for run in memory.runs.iter().filter(|run| run.space != Space::References) {
         let words = (run.first..run.end).map(|address| match loss {
             Some((loss, bits)) if (run.space, address) == (Space::Adjoints, loss) => StartWord::Same(bits),
             Some(_) | None => cells.word((run.space, address)),

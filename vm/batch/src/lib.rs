@@ -6,7 +6,7 @@
 //! | `lanes` | what is asked of each lane, and from there to a shader |
 //! | `forms`, `journey` | the forms that lanes go through, and all of a lane's way as one |
 //! | `cells`, `ends`, `words` | what lanes keep in memory, what is asked where they arrive, and words that lie side by side |
-//! | `structure`, `statements` | from graphs of blocks to statements of a language without goto |
+//! | `graph`, `switches`, `structure`, `statements` | from graphs of blocks to statements of a language without goto |
 //! | `text`, `operations` | how a lane is written, and each operation on values |
 //! | `shader` | what the text of a shader and whoever dispatches it agree on |
 //! | `adapters`, `info`, `device` | which devices there are, what is known of each, and one that was opened |
@@ -24,6 +24,7 @@ mod dispatch;
 mod ends;
 mod error;
 mod forms;
+mod graph;
 mod info;
 mod journey;
 mod lanes;
@@ -37,6 +38,7 @@ mod shader;
 mod spirv;
 mod statements;
 mod structure;
+mod switches;
 #[cfg(test)]
 mod testing;
 mod text;

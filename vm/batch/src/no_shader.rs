@@ -8,15 +8,14 @@ pub enum NoShader {
     /// The program does something that isn't made of operations on cells.
     #[error("{place}: devices have no `{what}`")]
     Foreign { place: String, what: String, cure: &'static str },
-    /// Calls that aren't put in place.
+    /// Calls that are put in place.
     #[error(
-        "devices open no calls, and those of this program come back to themselves, or are too large to be put in place"
+        "the program's limits may not have room for its calls, which devices don't count (`.limit depth`)"
     )]
-    Calls,
-    /// A loop that is entered in several places.
-    #[error("a loop of the program is entered in several places, which devices have no text for")]
-    Irreducible,
-    #[error("each lane would take {words} words of memory for its arrays, and {most} is the most")]
+    Limits,
+    #[error(
+        "each lane would take {words} words of memory for its arrays and open calls, and {most} is the most"
+    )]
     TooLarge { words: u64, most: u64 },
     /// The program can't be differentiated from outside.
     #[error(
@@ -43,12 +42,9 @@ impl NoShader {
     pub fn cure(&self) -> &'static str {
         match self {
             NoShader::Foreign { cure, .. } => cure,
-            NoShader::Calls => "write a loop in the place of the recursion, or run lanes on the processor",
-            NoShader::Irreducible => {
-                "let no branch lead into a loop from outside, or run lanes on the processor"
-            }
+            NoShader::Limits => "allow deeper calls, or run lanes on the processor",
             NoShader::TooLarge { .. } => {
-                "make arrays smaller that are indexed, or run lanes on the processor"
+                "make arrays smaller that are indexed or are variables of a procedure that calls itself, or run lanes on the processor"
             }
             NoShader::OwnMode => "run lanes on the processor",
             NoShader::NoCell { .. } => "name a cell of the program",

@@ -6,11 +6,8 @@
 
 use std::collections::BTreeMap;
 
-/// Where blocks lead to; 0 is the first one, and each leads to at most two.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct BlockGraph {
-    pub successors: Vec<Vec<u32>>,
-}
+use crate::graph::BlockGraph;
+use crate::switches::ReducibleGraph;
 
 /// A part of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,17 +25,10 @@ pub(crate) enum StructurePiece {
     Place(u32),
 }
 
-/// A loop that can be entered in two places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Irreducible;
-
 /// The pieces of a graph, in their order.
-///
-/// # Errors
-/// A loop has two entries.
-pub(crate) fn structured(graph: &BlockGraph) -> Result<Vec<StructurePiece>, Irreducible> {
-    let shape = StructureShape::of(graph)?;
-    Ok(shape.sequence(graph, 0, false))
+pub(crate) fn structured(reducible: &ReducibleGraph) -> Vec<StructurePiece> {
+    let graph = &reducible.graph;
+    StructureShape::of(graph).sequence(graph, 0, false)
 }
 
 /// What is known of each block of a graph.
@@ -57,7 +47,7 @@ struct StructureShape {
 }
 
 impl StructureShape {
-    fn of(graph: &BlockGraph) -> Result<StructureShape, Irreducible> {
+    fn of(graph: &BlockGraph) -> StructureShape {
         let count = graph.successors.len();
         let order = reverse_postorder(graph);
         let mut shape = StructureShape {
@@ -72,9 +62,9 @@ impl StructureShape {
         }
         let predecessors = predecessors(graph, &order);
         let above = shape.dominators(&order, &predecessors);
-        shape.find_loops(&order, &predecessors, &above)?;
-        shape.find_places(&order, &predecessors, &above)?;
-        Ok(shape)
+        shape.find_loops(&order, &predecessors, &above);
+        shape.find_places(&order, &predecessors, &above);
+        shape
     }
 
     fn rank(&self, block: u32) -> usize {
@@ -111,21 +101,17 @@ impl StructureShape {
         a
     }
 
-    fn find_loops(
-        &mut self,
-        order: &[u32],
-        predecessors: &[Vec<u32>],
-        above: &[Option<u32>],
-    ) -> Result<(), Irreducible> {
+    fn find_loops(&mut self, order: &[u32], predecessors: &[Vec<u32>], above: &[Option<u32>]) {
         for &head in order {
             let lead_back = |&from: &u32| self.rank(from) >= self.rank(head);
             let mut open: Vec<u32> = list(predecessors, head).iter().copied().filter(lead_back).collect();
             if open.is_empty() {
                 continue;
             }
-            if !open.iter().all(|&from| dominates(above, head, from)) {
-                return Err(Irreducible);
-            }
+            debug_assert!(
+                open.iter().all(|&from| dominates(above, head, from)),
+                "{head} isn't the only entry"
+            );
             self.around.insert(head, get(&self.inside, head));
             // Heads come before the heads of the loops in theirs, which then take over.
             let mut is_seen = vec![false; predecessors.len()];
@@ -138,15 +124,9 @@ impl StructureShape {
                 }
             }
         }
-        Ok(())
     }
 
-    fn find_places(
-        &mut self,
-        order: &[u32],
-        predecessors: &[Vec<u32>],
-        above: &[Option<u32>],
-    ) -> Result<(), Irreducible> {
+    fn find_places(&mut self, order: &[u32], predecessors: &[Vec<u32>], above: &[Option<u32>]) {
         // In the order of the blocks, so that followers are in theirs.
         for &block in order.iter().skip(1) {
             let Some(parent) = get(above, block) else { continue };
@@ -157,7 +137,8 @@ impl StructureShape {
             let mut left = get(&self.inside, parent);
             let mut behind = None;
             while left != home {
-                let Some(head) = left else { return Err(Irreducible) };
+                // A block's only loops are those around what all ways to it lead through.
+                let Some(head) = left else { break };
                 behind = Some(head);
                 left = self.around.get(&head).copied().flatten();
             }
@@ -170,7 +151,6 @@ impl StructureShape {
                 }
             }
         }
-        Ok(())
     }
 
     /// The pieces from a block to the end of what it dominates, but for what stands behind the loop of which it is the head, if the body of that is

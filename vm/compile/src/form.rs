@@ -366,6 +366,13 @@ impl SsaForm {
         value
     }
 
+    /// Puts another operation without operands in the place of one.
+    pub(crate) fn replace(&mut self, value: SsaValue, kind: OpKind) {
+        if let Some(definition) = self.definitions.get_mut(value.0 as usize) {
+            *definition = Definition::Op(SsaOp { kind, operands: [].into_iter().collect(), guard: None });
+        }
+    }
+
     /// The blocks of the exits where it arrives: neither pauses nor lacks room for a call.
     pub fn arrivals(&self) -> HashSet<u32> {
         let stops: HashSet<u32> = self.blocks.iter().filter_map(|block| block.end.stop()).collect();

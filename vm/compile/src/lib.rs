@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`form`], [`op`] | blocks of operations, and the table of what is known of each |
 //! | [`build()`] | from the flow to a form |
+//! | [`bounded`] | forms that open so many calls at most |
 //! | [`passes`] | what makes a form better |
 //! | [`known`], [`left`] | what cells hold where a form begins that goes on where another has arrived |
 //! | [`range`] | integers between two numbers |
@@ -45,6 +46,7 @@
 //! ```
 
 pub mod backend;
+pub mod bounded;
 mod build;
 pub mod check;
 mod compiled;

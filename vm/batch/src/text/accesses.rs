@@ -42,7 +42,7 @@ impl Writer<'_> {
         }
         let address = op.operands.first().copied().unwrap_or(value);
         let range = range_where_it_counts(form, self.plan.resolved(address));
-        let run = self.text.memory.within(space, range, form)?;
+        let run = self.text.memory.within(space, range)?;
         let (name, address) = (format!("at{}", value.0), self.value(address));
         let from = match run.first {
             0 => address,

@@ -43,6 +43,9 @@ impl Writer<'_> {
 
     fn asked(&self, asked: &AskedLabels) -> String {
         let condition = |of: u32| {
+            if let Some(switch) = self.reducible.switches.get(&of) {
+                return format!("chosen < {}u", switch.below);
+            }
             let block = self.text.journey.form.blocks.get(of as usize);
             match block.map(|block| &block.end) {
                 Some(SsaEnd::Branch { condition, .. }) => format!("{} != 0li", self.value(*condition)),
@@ -93,7 +96,7 @@ impl Writer<'_> {
 
     /// A round of a loop begins: a lane that has failed ends here, and one that has made enough rounds is kept for later.
     fn round(&mut self, head: u32, label: u32) {
-        let is_back = self.text.journey.back.is_some_and(|back| head >= back);
+        let is_back = self.leads_back(head);
         self.line("rounds = rounds + 1u;");
         // A way back that makes more steps than there were is lost.
         let lost = if is_back { " | (clock < 0li)" } else { "" };
@@ -112,11 +115,7 @@ impl Writer<'_> {
             };
             self.line(format!("hold({word}u, {bits});"));
         }
-        let is_over = if self.text.journey.back.is_some_and(|back| head >= back) {
-            "false"
-        } else {
-            "bitcast<u64>(clock) > most_steps"
-        };
+        let is_over = if is_back { "false" } else { "bitcast<u64>(clock) > most_steps" };
         if !is_back {
             self.line("steps[lane] = bitcast<u64>(clock);");
         }
@@ -125,8 +124,21 @@ impl Writer<'_> {
         self.close();
     }
 
-    /// Passes all arguments at once, as one may be a parameter.
+    /// Whether the loop with a head is of the way back. What switches lead to is all of one way.
+    fn leads_back(&self, head: u32) -> bool {
+        let entry = self.reducible.switches.get(&head).and_then(|switch| switch.entries.first());
+        self.text.journey.back.is_some_and(|back| *entry.unwrap_or(&head) >= back)
+    }
+
     fn pass(&mut self, from: u32, arm: usize) {
+        self.pass_arguments(from, arm);
+        if let Some(entry) = self.reducible.chosen.get(&(from, arm)) {
+            self.line(format!("chosen = {entry}u;"));
+        }
+    }
+
+    /// Passes all arguments at once, as one may be a parameter. Switches pass none.
+    fn pass_arguments(&mut self, from: u32, arm: usize) {
         let form = &self.text.journey.form;
         let Some(block) = form.blocks.get(from as usize) else { return };
         let jumps = followed(&block.end);

@@ -105,7 +105,7 @@ impl Writer<'_> {
         for (word, control) in self.control.clone().into_iter().enumerate() {
             let word = format!("held({word}u)");
             let text = match control.name {
-                "lead" => format!("u32({word})"),
+                "lead" | "chosen" => format!("u32({word})"),
                 _ => self.of_word(control.class, &word),
             };
             self.line(format!("{} = {text};", control.name));
@@ -141,6 +141,9 @@ impl Writer<'_> {
         }
         // Places have labels as heads have them.
         self.line("var lead: u32;");
+        if !self.reducible.switches.is_empty() {
+            self.line("var chosen: u32;");
+        }
         if self.text.is_watched() {
             self.line("var path: u64;");
             for name in ["loss", "largest", "freed", "freed_error"] {

@@ -8,6 +8,7 @@ use reviver_compile::op::{OpKind, SsaValue};
 use reviver_compile::written::{TextPlan, followed};
 
 use crate::statements::{AskedLabels, ShaderStatement, ShaderStatements};
+use crate::switches::ReducibleGraph;
 
 /// What each block makes and needs, of the values that have a name in the text.
 #[derive(Debug)]
@@ -73,17 +74,22 @@ impl BlockValues {
         found
     }
 
-    /// By head of a loop the values that are needed from there on, in their order.
+    /// By head of a loop the values that are needed from there on, in their order; of a switch those of all entries.
     pub fn live_at_heads(
         &self,
         form: &SsaForm,
         plan: &TextPlan,
         heads: &ShaderStatements,
+        reducible: &ReducibleGraph,
     ) -> BTreeMap<u32, Vec<SsaValue>> {
         let live = self.live(form, plan);
         let at = |&head: &u32| {
-            let live = live.get(head as usize).map(|live| live.iter().copied().collect()).unwrap_or_default();
-            (head, live)
+            let entries = reducible
+                .switches
+                .get(&head)
+                .map_or(std::slice::from_ref(&head), |switch| switch.entries.as_slice());
+            let needed = entries.iter().filter_map(|&entry| live.get(entry as usize)).flatten().copied();
+            (head, needed.collect::<BTreeSet<SsaValue>>().into_iter().collect())
         };
         heads.heads.values().map(at).collect()
     }

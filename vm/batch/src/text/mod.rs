@@ -18,12 +18,14 @@ use reviver_isa::module::RealSystem;
 
 use crate::cells::LaneMemory;
 use crate::ends::{LaneArrival, LaneTurning};
+use crate::graph::BlockGraph;
 use crate::journey::LaneJourney;
 use crate::no_shader::NoShader;
 use crate::operations::Operations;
 use crate::shader::LaneShader;
 use crate::statements::ShaderStatements;
-use crate::structure::{BlockGraph, Irreducible, structured};
+use crate::structure::structured;
+use crate::switches::ReducibleGraph;
 use crate::words::WordRun;
 use live::{BlockValues, has_name};
 
@@ -43,6 +45,14 @@ pub(crate) struct LaneText {
     pub turning: Option<LaneTurning>,
 }
 
+/// A shader, and what is to be told of it.
+#[derive(Debug)]
+pub(crate) struct WrittenLanes {
+    pub shader: LaneShader,
+    /// Loops that are entered in several places, each of which begins with a switch.
+    pub switched: u32,
+}
+
 /// The most words of a lane's memory: it is filled and compared in loops, whose rounds count.
 pub(crate) const MOST_WORDS: u64 = 1 << 18;
 
@@ -50,28 +60,28 @@ impl LaneText {
     /// The shader.
     ///
     /// # Errors
-    /// It has a loop with two entries, or too large a memory.
-    pub fn written(self) -> Result<LaneShader, NoShader> {
+    /// It has too large a memory.
+    pub fn written(self) -> Result<WrittenLanes, NoShader> {
         if self.memory.words > MOST_WORDS {
             return Err(NoShader::TooLarge { words: self.memory.words, most: MOST_WORDS });
         }
         let form = &self.journey.form;
         let others: Vec<(u32, SsaValue)> = self.others();
         let plan = TextPlan::with(form, self.journey.stands_for.iter().copied(), others.iter().copied());
-        let graph = graph(&self.journey, &plan);
-        let pieces = structured(&graph).map_err(|Irreducible| NoShader::Irreducible)?;
-        let statements = ShaderStatements::of(&pieces);
+        let reducible = ReducibleGraph::of(graph(&self.journey, &plan));
+        let statements = ShaderStatements::of(&structured(&reducible));
         let is_named = |value| has_name(form, value) && !self.journey.given.contains_key(&value);
         let values = BlockValues::of(form, &plan, &others, is_named);
-        let kept = values.live_at_heads(form, &plan, &statements);
+        let kept = values.live_at_heads(form, &plan, &statements, &reducible);
         let variables = values.variables(&statements, &kept);
         let mut writer = Writer {
-            control: control_words(&self, &statements),
+            control: control_words(&self, &statements, &reducible),
             operations: Operations::new(form.numbers),
             numbers: form.numbers,
             text: &self,
             plan: &plan,
             statements: &statements,
+            reducible: &reducible,
             kept: &kept,
             variables,
             lines: Vec::new(),
@@ -81,14 +91,15 @@ impl LaneText {
         let wgsl = writer.shader();
         let (tables, helper_rounds) = (writer.operations.tables(), writer.helper_rounds);
         let kept = u64::from(writer.memory_at()) + self.memory.words;
-        Ok(LaneShader {
+        let shader = LaneShader {
             wgsl,
             helper_rounds,
             given: self.given,
             found: self.found,
             kept: u32::try_from(kept).unwrap_or(u32::MAX),
             constants: self.constants.into_iter().chain(tables).collect(),
-        })
+        };
+        Ok(WrittenLanes { shader, switched: reducible.switched })
     }
 
     /// What blocks use besides what the form says.
@@ -125,7 +136,11 @@ struct ControlWord {
 }
 
 /// What is kept of every lane that goes on later.
-fn control_words(text: &LaneText, statements: &ShaderStatements) -> Vec<ControlWord> {
+fn control_words(
+    text: &LaneText,
+    statements: &ShaderStatements,
+    reducible: &ReducibleGraph,
+) -> Vec<ControlWord> {
     if statements.heads.is_empty() {
         return Vec::new();
     }
@@ -133,6 +148,9 @@ fn control_words(text: &LaneText, statements: &ShaderStatements) -> Vec<ControlW
         ControlWord { name: "lead", class: None },
         ControlWord { name: "clock", class: Some(Class::Int) },
     ];
+    if !reducible.switches.is_empty() {
+        words.push(ControlWord { name: "chosen", class: None });
+    }
     if text.is_watched() {
         let reals = ["loss", "largest", "freed", "freed_error"];
         words.push(ControlWord { name: "path", class: None });
@@ -158,6 +176,7 @@ struct Writer<'a> {
     text: &'a LaneText,
     plan: &'a TextPlan,
     statements: &'a ShaderStatements,
+    reducible: &'a ReducibleGraph,
     /// By head of a loop what is kept there.
     kept: &'a BTreeMap<u32, Vec<SsaValue>>,
     variables: BTreeSet<SsaValue>,

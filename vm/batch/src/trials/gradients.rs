@@ -45,7 +45,7 @@ fn expected(program: &Arc<Program>, loss: usize, inputs: &[ShaderCell], words: &
 }
 
 /// How many lanes arrived, and how many should have.
-fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -> [usize; 2] {
+pub fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -> [usize; 2] {
     let Ok(shader) = gradient(program, loss, CheckLevel::Checked) else { return [0, 0] };
     if shader.wgsl.len() > LONGEST && std::env::var_os("REVIVER_CAMPAIGN").is_none() {
         println!("{what}: {} bytes are for a campaign", shader.wgsl.len());

@@ -3,5 +3,7 @@
 mod device;
 mod gradients;
 mod programs;
+mod recursions;
 mod runs;
+mod switched;
 mod walks;

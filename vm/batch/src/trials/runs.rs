@@ -136,7 +136,7 @@ pub fn arrived(what: &str, ran: &Ran, expected: &[ExpectedOutcome], level: Check
 const MOST: u64 = 300_000;
 
 /// Carries out lanes of a way with several budgets. How many arrived, and how many should have.
-fn compared(
+pub fn compared(
     what: &str,
     program: &Arc<Program>,
     (travel, level): (Travel, CheckLevel),

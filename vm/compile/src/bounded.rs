@@ -1,0 +1,140 @@
+//! Forms that open so many calls at most, for engines that give a run all of its memory before it begins: a call for which there is no room
+//! is a check that fails, and the form isn't left. Knows no engine.
+
+use reviver_vm::{Program, State};
+
+use crate::form::{Demands, FIRST_RECORD, SsaEnd, SsaForm};
+use crate::frames;
+use crate::op::{Input, OpKind};
+use crate::order::drop_unreached;
+
+/// What a form may take for its calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BoundedCalls {
+    /// So many calls of functions may be open at once.
+    pub functions: u32,
+    /// Cells of each class behind those of the state that it begins with; all of them hold 0 there.
+    pub ints: u32,
+    pub reals: u32,
+    /// Words of [`crate::op::Space::References`]; none where the form calls no function.
+    pub references: u32,
+}
+
+impl BoundedCalls {
+    /// Calls that take about so many words in all, if `least` of them don't take more. `is_doubled` says that each real has an adjoint. None
+    /// where the program's limits have no room for the calls that are put in place.
+    pub fn of(
+        program: &Program,
+        state: &State,
+        demands: Demands,
+        (words, least): (u32, u32),
+        is_doubled: bool,
+    ) -> Option<BoundedCalls> {
+        let Demands { record, level, references, .. } = demands;
+        let reals = if is_doubled { level.reals.saturating_mul(2) } else { level.reals };
+        let of_one = record.saturating_add(level.ints).saturating_add(reals);
+        let wanted = if record == 0 { 0 } else { (words / of_one.max(1)).max(least) };
+        let functions = frames::levels(program, state, demands, wanted)?;
+        let cells = |in_place: u32, level: u32| in_place.saturating_add(functions.saturating_mul(level));
+        let records = FIRST_RECORD.saturating_add(functions.saturating_mul(record));
+        Some(BoundedCalls {
+            functions,
+            ints: cells(demands.frame_ints, level.ints),
+            reals: cells(demands.frame_reals, level.reals),
+            references: if record == 0 { 0 } else { records.saturating_add(references) },
+        })
+    }
+}
+
+/// A form that begins in main, with a check where there may be no room for one more call.
+pub fn bounded(mut form: SsaForm, calls: BoundedCalls) -> SsaForm {
+    let end = FIRST_RECORD + calls.functions * form.demands.record;
+    let given: Vec<_> = form.inputs().filter(|(_, input)| *input == Input::RecordsEnd).collect();
+    for (value, _) in given {
+        form.replace(value, OpKind::Int(end.into()));
+    }
+    for number in 0..form.blocks.len() {
+        let Some(SsaEnd::Branch { condition, yes, no }) = form.blocks.get(number).map(|block| &block.end)
+        else {
+            continue;
+        };
+        let (condition, yes, no) = (*condition, yes.clone(), no.to);
+        if !is_full(&form, no) {
+            continue;
+        }
+        let has_room = form.define(OpKind::RequireTrue, &[condition]);
+        if let Some(block) = form.blocks.get_mut(number) {
+            block.ops.push(has_room);
+            block.end = SsaEnd::Go(yes);
+        }
+    }
+    drop_unreached(&mut form);
+    form
+}
+
+/// Whether a form is left in a block because there is no room for a call.
+fn is_full(form: &SsaForm, block: u32) -> bool {
+    let Some(SsaEnd::Exit { exit }) = form.blocks.get(block as usize).map(|block| &block.end) else {
+        return false;
+    };
+    form.exits.get(*exit as usize).is_some_and(|exit| exit.is_full)
+}
+
+#[cfg(test)]
+mod tests {
+    use reviver_assembler::{assemble::assemble, files::FilesInMemory};
+    use reviver_vm::{CheckLevel, Machine, Travel};
+
+    use super::*;
+    use crate::build::build;
+    use crate::check::check;
+    use crate::known::KnownCells;
+    use crate::order::reached;
+    use crate::passes::{PASSES, improved};
+    use crate::route::RoutePlan;
+
+    const RECURSION: &str = ".in n default 5\n.out sum\ncall down(n, sum)\n\n.proc down(in n, inout sum)\n\
+                             if n > 0\n add sum, n\n call down(n - 1, sum)\nfi n > 0\n.end\n";
+    const IN_PLACE: &str = ".limit depth 1\n.out x\ncall a(x)\n\n.proc a(inout x)\n call b(x)\n.end\n\n\
+                            .proc b(inout x)\n add x, 1\n.end\n";
+
+    fn program(text: &str) -> Program {
+        let module = assemble("bounded.rasm", text.into(), &FilesInMemory::new()).module;
+        Program::new(module.unwrap_or_else(|| panic!("{text}")), 0).unwrap()
+    }
+
+    fn form(program: &Program) -> SsaForm {
+        let plan = RoutePlan::whole(program, Travel::Forward, CheckLevel::Checked);
+        let version = plan.version(program, KnownCells::default());
+        build(program.module(), program.flow(), version).unwrap()
+    }
+
+    fn calls(program: &Program, form: &SsaForm, words: u32) -> Option<BoundedCalls> {
+        let state = Machine::at_begin(std::sync::Arc::new(program.clone())).unwrap().into_state();
+        BoundedCalls::of(program, &state, form.demands, (words, 2), true)
+    }
+
+    #[test]
+    fn where_there_is_no_room_a_check_fails_and_no_exit_is_left() {
+        let program = program(RECURSION);
+        let plain = form(&program);
+        assert!(plain.inputs().next().is_some() && plain.exits.iter().any(|exit| exit.is_full));
+        let calls = calls(&program, &plain, 1000).unwrap();
+        assert!(calls.functions > 10 && calls.references > 10 * plain.demands.record, "{calls:?}");
+        let bounded = bounded(plain, calls);
+        check(&bounded).unwrap();
+        assert_eq!(bounded.inputs().next(), None);
+        assert!(!reached(&bounded).into_iter().any(|block| is_full(&bounded, block)));
+        check(&improved(bounded, &PASSES)).unwrap();
+    }
+
+    #[test]
+    fn few_calls_have_room_whatever_they_take_and_none_that_the_program_forbids() {
+        let plain = program(RECURSION);
+        assert_eq!(calls(&plain, &form(&plain), 1).map(|calls| calls.functions), Some(2));
+        let limited = program(&format!(".limit depth 1\n{RECURSION}"));
+        assert_eq!(calls(&limited, &form(&limited), 1000).map(|calls| calls.functions), Some(1));
+        let in_place = program(IN_PLACE);
+        assert_eq!(calls(&in_place, &form(&in_place), 1000), None);
+    }
+}
