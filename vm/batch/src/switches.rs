@@ -2,7 +2,8 @@
 //! through, and with which it begins. Whatever isn't such a loop stays as it is. Knows no block's content, and no language.
 //!
 //! Loops are nested as B. Steensgaard does it, "Sequentializing program dependence graphs for irreducible programs" (1993): the blocks that
-//! lead to each other, all of whose entries are its heads, and then those that still do so without the jumps to these.
+//! lead to each other, all of whose entries are its heads, and then those that still do so without the jumps to these. Where all rounds lead
+//! through one of the entries, only that one is a head: jumps from within to the others stay as they are, and a round asks the switch once.
 
 use std::collections::BTreeMap;
 
@@ -39,10 +40,11 @@ impl ReducibleGraph {
         while let Some(region) = open.pop() {
             for mut cycle in cycles(&found.graph, &region) {
                 let entries = found.entries(&cycle);
+                let heads = found.heads(&cycle, &entries);
                 if entries.len() > 1 {
-                    found.switch(&entries);
+                    found.switch(&cycle, &entries, &heads);
                 }
-                cycle.retain(|block| !entries.contains(block));
+                cycle.retain(|block| !heads.contains(block));
                 open.push(cycle);
             }
         }
@@ -65,12 +67,23 @@ impl ReducibleGraph {
         entries
     }
 
-    /// Leads all jumps to some blocks through a switch.
-    fn switch(&mut self, entries: &[u32]) {
+    /// The entries of a cycle through which its rounds lead: one of them, if the others aren't in a cycle without it.
+    fn heads(&self, cycle: &[u32], entries: &[u32]) -> Vec<u32> {
+        let is_only = |&&head: &&u32| {
+            let others: Vec<u32> = cycle.iter().copied().filter(|&block| block != head).collect();
+            !cycles(&self.graph, &others).iter().flatten().any(|block| entries.contains(block))
+        };
+        entries.iter().find(is_only).map_or_else(|| entries.to_vec(), |&head| vec![head])
+    }
+
+    /// Leads all jumps that enter a cycle, or begin another round of it, through a switch.
+    fn switch(&mut self, cycle: &[u32], entries: &[u32], heads: &[u32]) {
         let root = self.graph.successors.len() as u32;
         for (from, successors) in (0..).zip(&mut self.graph.successors) {
+            let is_inside = cycle.contains(&from);
             for (arm, to) in successors.iter_mut().enumerate() {
-                if let Some(number) = entries.iter().position(|entry| entry == to) {
+                let number = entries.iter().position(|entry| entry == to);
+                if let Some(number) = number.filter(|_| !is_inside || heads.contains(to)) {
                     self.chosen.insert((from, arm), number as u32);
                     *to = root;
                 }
@@ -203,9 +216,9 @@ mod tests {
         assert_eq!(found.switches, BTreeMap::from([(6, SwitchNode { entries: vec![1, 2], below: 1 })]));
         assert_eq!(
             found.graph.successors,
-            [vec![6, 6], vec![6], vec![6, 3], vec![4], vec![4, 5], vec![], vec![1, 2]]
+            [vec![6, 6], vec![2], vec![6, 3], vec![4], vec![4, 5], vec![], vec![1, 2]]
         );
-        assert_eq!(found.chosen, BTreeMap::from([((0, 0), 0), ((0, 1), 1), ((1, 0), 1), ((2, 0), 0)]));
+        assert_eq!(found.chosen, BTreeMap::from([((0, 0), 0), ((0, 1), 1), ((2, 0), 0)]));
         assert_eq!(found.switched, 1);
     }
 
@@ -215,6 +228,14 @@ mod tests {
         let found = of(&[&[1], &[2, 3], &[3], &[2, 4], &[1, 5], &[]]);
         assert_eq!(found.graph.successors[1], [6, 6]);
         assert_eq!((found.graph.successors[4].as_slice(), found.switched), (&[1, 5][..], 1));
+    }
+
+    #[test]
+    fn where_rounds_lead_through_several_entries_all_of_them_ask_the_switch() {
+        // 1 and 2 are entered, and each is a loop without the other.
+        let found = of(&[&[1, 2], &[1, 2], &[1, 2]]);
+        assert_eq!(found.graph.successors, [vec![3, 3], vec![3, 3], vec![3, 3], vec![1, 2]]);
+        assert_eq!(found.switched, 1);
     }
 
     #[test]
