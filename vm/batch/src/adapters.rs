@@ -115,13 +115,11 @@ fn rank(info: &DeviceInfo) -> (bool, bool, bool, bool) {
 fn reached_once<T>(all: Vec<(T, DeviceInfo)>) -> Vec<(T, DeviceInfo)> {
     let infos: Vec<DeviceInfo> = all.iter().map(|(_, info)| info.clone()).collect();
     let is_preferred = |(place, info): (usize, &DeviceInfo)| {
-        let same = infos
+        let mut others = infos
             .iter()
             .enumerate()
             .filter(|(_, other)| other.name == info.name && other.backend != info.backend);
-        same.into_iter().all(|(n, other)| {
-            (rank(info), place) > (rank(other), n) || rank(info) == rank(other) && place < n
-        })
+        others.all(|(n, other)| rank(info) > rank(other) || (rank(info) == rank(other) && place < n))
     };
     let kept: Vec<bool> = infos.iter().enumerate().map(is_preferred).collect();
     all.into_iter().zip(kept).filter_map(|(device, is_kept)| is_kept.then_some(device)).collect()
@@ -148,5 +146,61 @@ mod tests {
             assert_eq!(all.named(&info.name).is_ok(), is_alone(&info.name), "{}", info.name);
         }
         assert!(all.auto().is_none_or(|info| !info.is_software));
+    }
+
+    /// A device with memory of its own, and without floats of 64 bits.
+    fn info(name: &str, address: &str, backend: &str, has_i64: bool) -> DeviceInfo {
+        DeviceInfo {
+            name: name.to_owned(),
+            address: address.to_owned(),
+            driver: String::new(),
+            is_software: false,
+            is_discrete: true,
+            has_f64: false,
+            has_i64,
+            has_passthrough: backend == "vulkan",
+            backend: backend.to_owned(),
+            most_bytes_of_binding: 1 << 27,
+            lanes_together: 32,
+        }
+    }
+
+    #[test]
+    fn a_device_is_there_once_however_it_is_reached() {
+        let all = [
+            info("a", "1", "dx12", true),
+            info("a", "2", "dx12", true),
+            info("a", "1", "vulkan", true),
+            info("a", "2", "vulkan", true),
+            info("b", "3", "dx12", false),
+            info("c", "", "metal", false),
+            info("c", "", "other", false),
+        ];
+        let kept = reached_once((0..).zip(all).collect());
+        let numbers: Vec<i32> = kept.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn more_numbers_are_better_than_anything_else() {
+        let plain = info("a", "", "dx12", false);
+        let integers = DeviceInfo { is_discrete: false, ..info("a", "", "dx12", true) };
+        let passing = DeviceInfo { is_discrete: false, ..info("a", "", "vulkan", true) };
+        let floats = DeviceInfo { has_f64: true, ..integers.clone() };
+        // Nobody has 64-bit floats who has no words for them.
+        let useless = DeviceInfo { has_f64: true, ..plain.clone() };
+        assert_eq!(rank(&useless), rank(&plain));
+        assert!(rank(&plain) < rank(&integers));
+        assert!(rank(&integers) < rank(&passing));
+        assert!(rank(&passing) < rank(&floats));
+    }
+
+    #[test]
+    fn what_a_device_lacks_says_what_becomes_of_shaders() {
+        use crate::lowering::{LoweredIntegers, LoweredResults};
+        let none = info("a", "", "dx12", false).lowering();
+        assert_eq!((none.integers, none.results), (LoweredIntegers::Pairs, LoweredResults::Opaque));
+        let all = info("a", "", "vulkan", true).lowering();
+        assert_eq!((all.integers, all.results), (LoweredIntegers::Native, LoweredResults::Decorated));
     }
 }

@@ -83,6 +83,8 @@ impl<'a> Expressions<'a> {
             constant @ (Expression::Literal(_) | Expression::Constant(_) | Expression::ZeroValue(_)) => {
                 self.types.constant_of(constant)
             }
+            // What is made of literals alone is evaluated nowhere.
+            Expression::Compose { .. } | Expression::Splat { .. } => self.made(handle),
             other => Err(refused(&format!("{other:?}, used in front of where it is evaluated,"))),
         }
     }

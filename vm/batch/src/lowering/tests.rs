@@ -28,6 +28,8 @@ fn lower(text: &str, lowering: Lowering) -> Result<String, BatchError> {
 fn statements_keep_their_order() {
     let body = "
         var kept = constants[2];
+        var both = vec2<u64>(5lu, 7lu);
+        both = both & vec2<u64>(kept, 3lu);
         let before = found[1];
         found[1] = kept + 1lu;
         found[2] = before;

@@ -1,11 +1,13 @@
 //! Lanes of a shader on the tests' device, with so many rounds in each dispatch.
 
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use crate::code::ShaderCode;
 use crate::dispatch::{DeviceShader, LaneStatus};
+use crate::lowering::Lowering;
 use crate::shader::LaneShader;
-use crate::testing::{devices_for, lowerings};
+use crate::testing::{device_with, devices_for, lowerings};
 
 /// What became of lanes.
 #[derive(Debug)]
@@ -49,6 +51,22 @@ impl TrialPipeline {
         let made = devices.iter().map(|device| DeviceShader::new(device, shader).unwrap());
         let pipeline = TrialPipeline { shaders: made.collect(), found: shader.found as usize };
         if pipeline.shaders.is_empty() { None } else { Some(pipeline) }
+    }
+
+    /// In one form only.
+    pub fn in_form(shader: &LaneShader, form: Lowering) -> Option<TrialPipeline> {
+        let shaders = vec![DeviceShader::new(&device_with(form)?, shader).unwrap()];
+        Some(TrialPipeline { shaders, found: shader.found as usize })
+    }
+
+    /// How long lanes take, without what a driver does only once.
+    pub fn time(&self, lanes: &[Vec<u64>], budget: Budget) -> Duration {
+        self.run(&lanes[..1], budget);
+        let begin = Instant::now();
+        let ran = self.run(lanes, budget);
+        let taken = begin.elapsed();
+        assert!(ran.statuses.contains(&LaneStatus::Arrived));
+        taken
     }
 
     /// Carries out lanes, each with the words that it is given: in each form they come to the same.

@@ -4,4 +4,5 @@ mod device;
 mod gradients;
 mod programs;
 mod runs;
+mod speed;
 mod walks;

@@ -15,7 +15,7 @@ use self::meaning::{ExpectedMeaning, meaning};
 use self::operands::{Random, operand};
 use super::Operations;
 use super::function::RealFunction;
-use crate::device::BatchDevice;
+use crate::device::{BatchDevice, DeviceNumbers};
 use crate::dispatch::DeviceShader;
 use crate::lowering::{LoweredIntegers, LoweredResults, Lowering};
 use crate::probe::text::with_main;
@@ -165,7 +165,8 @@ fn check(numbers: NumberKinds, kinds: impl IntoIterator<Item = OpKind>, lanes: u
 #[test]
 fn integers_of_every_width() {
     for word in [Word::W8, Word::W16, Word::W32, Word::W64] {
-        check(kinds(RealSystem::F64, word), integers(), 1 << 14);
+        // Any reals that devices without 64-bit floats have, too.
+        check(kinds(RealSystem::F32, word), integers(), 1 << 14);
     }
 }
 
@@ -178,6 +179,20 @@ fn pairs_are_exact_where_results_are_decorated() {
         let text = shader(numbers, kind).unwrap();
         assert_eq!(differences(&device, numbers, kind, &text, 1 << 14), None);
     }
+}
+
+#[test]
+fn doubles_on_pairs_are_refused_with_what_the_device_lacks() {
+    let lowering = Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Opaque };
+    let Some(device) = device_with(lowering) else { return };
+    let text = shader(kinds(RealSystem::F64, Word::W64), OpKind::Add).unwrap();
+    let refused = [DeviceShader::new(&device, &text).err(), device.is_exact_for(DeviceNumbers::F64).err()];
+    let lacking = if device.info().has_f64 { "SHADER_INT64" } else { "SHADER_F64" };
+    for error in refused {
+        let words = error.map(|error| error.to_string()).unwrap_or_default();
+        assert!(words.contains(lacking) && words.contains("use fixed point, f32"), "{words}");
+    }
+    assert!(!device.probe().f64_is_exact);
 }
 
 const LITERALS: [f64; 12] = [
