@@ -7,27 +7,31 @@ use crate::error::BatchError;
 use crate::info::DeviceInfo;
 use crate::probe::Probe;
 
-/// The devices of this machine that Vulkan reaches.
+/// What devices are reached by, where a build has it. OpenGL isn't among them: it has neither 64-bit numbers nor promises of what is rewritten, and
+/// reaches no device that the others don't.
+const BACKENDS: wgpu::Backends = wgpu::Backends::PRIMARY.difference(wgpu::Backends::BROWSER_WEBGPU);
+
+/// The devices of this machine that are reached.
 #[derive(Debug)]
 pub struct Adapters {
     all: Vec<(wgpu::Adapter, DeviceInfo)>,
 }
 
 impl Adapters {
-    /// All that there are; none where Vulkan isn't installed. Takes as long as the drivers take to load.
+    /// All that there are, each once; none where no driver is installed. Takes as long as the drivers take to load.
     #[must_use]
     pub fn list() -> Self {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-            backends: wgpu::Backends::VULKAN,
+            backends: BACKENDS,
             flags: wgpu::InstanceFlags::empty(),
             ..wgpu::InstanceDescriptor::new_without_display_handle()
         });
-        let found = crate::ready::ready(instance.enumerate_adapters(wgpu::Backends::VULKAN));
+        let found = crate::ready::ready(instance.enumerate_adapters(BACKENDS));
         let with_info = |adapter: wgpu::Adapter| {
             let info = DeviceInfo::of(&adapter);
             (adapter, info)
         };
-        Self { all: found.into_iter().map(with_info).collect() }
+        Self { all: reached_once(found.into_iter().map(with_info).collect()) }
     }
 
     /// Whether there may be one that is no software. Whoever wants no other needn't load drivers where there can't be any: that takes a while,
@@ -42,11 +46,11 @@ impl Adapters {
         self.all.iter().map(|(_, info)| info)
     }
 
-    /// The device that is taken where none is asked for: never the processor, and one that can carry out lanes. Those with memory of
-    /// their own come first.
+    /// The device that is taken where none is asked for: never the processor. Those with the most numbers come first, then those that take
+    /// shaders as they are, then those with memory of their own.
     #[must_use]
     pub fn auto(&self) -> Option<&DeviceInfo> {
-        let fits = |info: &&DeviceInfo| !info.is_software && info.has_i64 && info.has_passthrough;
+        let fits = |info: &&DeviceInfo| !info.is_software;
         // Of equals `max_by_key` takes the last, and the first is the driver's own choice.
         self.infos().filter(fits).reduce(|best, other| if rank(other) > rank(best) { other } else { best })
     }
@@ -82,8 +86,7 @@ impl Adapters {
     ///
     /// # Errors
     ///
-    /// [`BatchError::NoDevice`] where it isn't one of these, [`BatchError::Lacks`] where it can't carry out lanes,
-    /// [`BatchError::Inexact`] where its integers are wrong, and what its driver reports.
+    /// [`BatchError::NoDevice`] where it isn't one of these, [`BatchError::Inexact`] where its integers are wrong, and what its driver reports.
     pub fn open_with(&self, which: &DeviceInfo, known: Option<Probe>) -> Result<BatchDevice, BatchError> {
         let found = self.all.iter().find(|(_, info)| info == which);
         let Some((adapter, info)) = found else { return Err(self.no_device(&which.name)) };
@@ -104,8 +107,22 @@ fn has_driver_files() -> bool {
 }
 
 /// What is preferred, as far as can be known before it is opened.
-fn rank(info: &DeviceInfo) -> (bool, bool) {
-    (info.has_f64, info.is_discrete)
+fn rank(info: &DeviceInfo) -> (bool, bool, bool, bool) {
+    (info.has_f64 && info.has_i64, info.has_i64, info.has_passthrough, info.is_discrete)
+}
+
+/// Devices that several backends reach, by the one that is preferred.
+fn reached_once<T>(all: Vec<(T, DeviceInfo)>) -> Vec<(T, DeviceInfo)> {
+    let infos: Vec<DeviceInfo> = all.iter().map(|(_, info)| info.clone()).collect();
+    let is_preferred = |(place, info): (usize, &DeviceInfo)| {
+        let mut others = infos
+            .iter()
+            .enumerate()
+            .filter(|(_, other)| other.name == info.name && other.backend != info.backend);
+        others.all(|(n, other)| rank(info) > rank(other) || (rank(info) == rank(other) && place < n))
+    };
+    let kept: Vec<bool> = infos.iter().enumerate().map(is_preferred).collect();
+    all.into_iter().zip(kept).filter_map(|(device, is_kept)| is_kept.then_some(device)).collect()
 }
 
 #[cfg(test)]
@@ -129,5 +146,61 @@ mod tests {
             assert_eq!(all.named(&info.name).is_ok(), is_alone(&info.name), "{}", info.name);
         }
         assert!(all.auto().is_none_or(|info| !info.is_software));
+    }
+
+    /// A device with memory of its own, and without floats of 64 bits.
+    fn info(name: &str, address: &str, backend: &str, has_i64: bool) -> DeviceInfo {
+        DeviceInfo {
+            name: name.to_owned(),
+            address: address.to_owned(),
+            driver: String::new(),
+            is_software: false,
+            is_discrete: true,
+            has_f64: false,
+            has_i64,
+            has_passthrough: backend == "vulkan",
+            backend: backend.to_owned(),
+            most_bytes_of_binding: 1 << 27,
+            lanes_together: 32,
+        }
+    }
+
+    #[test]
+    fn a_device_is_there_once_however_it_is_reached() {
+        let all = [
+            info("a", "1", "dx12", true),
+            info("a", "2", "dx12", true),
+            info("a", "1", "vulkan", true),
+            info("a", "2", "vulkan", true),
+            info("b", "3", "dx12", false),
+            info("c", "", "metal", false),
+            info("c", "", "other", false),
+        ];
+        let kept = reached_once((0..).zip(all).collect());
+        let numbers: Vec<i32> = kept.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn more_numbers_are_better_than_anything_else() {
+        let plain = info("a", "", "dx12", false);
+        let integers = DeviceInfo { is_discrete: false, ..info("a", "", "dx12", true) };
+        let passing = DeviceInfo { is_discrete: false, ..info("a", "", "vulkan", true) };
+        let floats = DeviceInfo { has_f64: true, ..integers.clone() };
+        // Nobody has 64-bit floats who has no words for them.
+        let useless = DeviceInfo { has_f64: true, ..plain.clone() };
+        assert_eq!(rank(&useless), rank(&plain));
+        assert!(rank(&plain) < rank(&integers));
+        assert!(rank(&integers) < rank(&passing));
+        assert!(rank(&passing) < rank(&floats));
+    }
+
+    #[test]
+    fn what_a_device_lacks_says_what_becomes_of_shaders() {
+        use crate::lowering::{LoweredIntegers, LoweredResults};
+        let none = info("a", "", "dx12", false).lowering();
+        assert_eq!((none.integers, none.results), (LoweredIntegers::Pairs, LoweredResults::Opaque));
+        let all = info("a", "", "vulkan", true).lowering();
+        assert_eq!((all.integers, all.results), (LoweredIntegers::Native, LoweredResults::Decorated));
     }
 }

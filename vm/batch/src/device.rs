@@ -10,6 +10,7 @@ use wgpu::{ErrorFilter, PollError, PollType};
 
 use crate::error::BatchError;
 use crate::info::DeviceInfo;
+use crate::lowering::{LoweredIntegers, Lowering};
 use crate::probe::Probe;
 use crate::ready::ready;
 
@@ -17,6 +18,7 @@ use crate::ready::ready;
 #[derive(Clone, Debug)]
 pub struct BatchDevice {
     opened: Arc<Opened>,
+    lowering: Lowering,
     probe: Arc<Probe>,
 }
 
@@ -61,22 +63,37 @@ impl BatchDevice {
         info: &DeviceInfo,
         known: Option<Probe>,
     ) -> Result<Self, BatchError> {
-        info.carries_out_lanes()?;
         let opened = Arc::new(Opened::of(adapter, info)?);
-        let known = known.filter(|probe| probe.is_of(info));
-        let probe = match known {
+        Self::asked(opened, info.lowering(), known.filter(|probe| probe.is_of(info)))
+    }
+
+    /// A device that was opened, with what is known of it, or with what it answers.
+    fn asked(opened: Arc<Opened>, lowering: Lowering, known: Option<Probe>) -> Result<Self, BatchError> {
+        let unasked = Probe::unasked(&opened.info, lowering);
+        let mut device = Self { opened, lowering, probe: Arc::new(unasked) };
+        device.probe = Arc::new(match known {
             Some(probe) => probe,
-            None => Probe::ask(&Self { opened: opened.clone(), probe: Arc::new(Probe::unasked(info)) })?,
-        };
-        let device = Self { opened, probe: Arc::new(probe) };
+            None => Probe::ask(&device)?,
+        });
         device.is_exact_for(DeviceNumbers::Integers)?;
         Ok(device)
+    }
+
+    /// The same device, which is given shaders in another form. It is asked anew.
+    #[cfg(test)]
+    pub(crate) fn lowered(&self, lowering: Lowering) -> Result<Self, BatchError> {
+        Self::asked(Arc::clone(&self.opened), lowering, None)
     }
 
     /// What it is.
     #[must_use]
     pub fn info(&self) -> &DeviceInfo {
         &self.opened.info
+    }
+
+    /// What becomes of shaders for it.
+    pub(crate) fn lowering(&self) -> Lowering {
+        self.lowering
     }
 
     /// What it gets right.
@@ -95,6 +112,8 @@ impl BatchDevice {
             ("largest binding".to_owned(), format!("{} MiB", info.most_bytes_of_binding >> 20)),
             ("lanes that go together".to_owned(), info.lanes_together.to_string()),
         ];
+        let own = self.lowering.answers();
+        all.extend(own.map(|(question, answer)| (question.to_owned(), answer.to_owned())));
         all.extend(self.probe.answers());
         all
     }
@@ -105,13 +124,9 @@ impl BatchDevice {
     ///
     /// [`BatchError::Lacks`] where it doesn't have such numbers, [`BatchError::Inexact`] where it gets them wrong.
     pub fn is_exact_for(&self, numbers: DeviceNumbers) -> Result<(), BatchError> {
+        self.has(numbers)?;
         let (is_exact, of) = match numbers {
             DeviceNumbers::Integers => (self.probe.i64_is_exact, "i64"),
-            DeviceNumbers::F64 if !self.info().has_f64 => {
-                return Err(self
-                    .info()
-                    .lacks("SHADER_F64", "use fixed point, f32, another device, or the processor"));
-            }
             DeviceNumbers::F64 => (self.probe.f64_is_exact, "f64"),
             DeviceNumbers::F32 => (self.probe.f32_is_exact, "f32"),
         };
@@ -119,6 +134,22 @@ impl BatchDevice {
             return Ok(());
         }
         Err(BatchError::Inexact { device: self.info().name.clone(), what: self.probe.wrong_of(of) })
+    }
+
+    /// Whether it has such numbers. Floats of 64 bits go through words of 64 bits, which pairs aren't.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError::Lacks`].
+    pub(crate) fn has(&self, numbers: DeviceNumbers) -> Result<(), BatchError> {
+        let is_native = self.lowering.integers == LoweredIntegers::Native;
+        let lacks =
+            |feature| self.info().lacks(feature, "use fixed point, f32, another device, or the processor");
+        match numbers {
+            DeviceNumbers::F64 if !self.info().has_f64 => Err(lacks("SHADER_F64")),
+            DeviceNumbers::F64 if !is_native => Err(lacks("SHADER_INT64")),
+            DeviceNumbers::F64 | DeviceNumbers::F32 | DeviceNumbers::Integers => Ok(()),
+        }
     }
 
     /// Ends the device and gives its memory back, whatever is under way on it. Batches that are under way, and all that come later,

@@ -3,14 +3,13 @@
 use std::sync::atomic::AtomicBool;
 
 use reviver_compile::start::RouteStart;
-use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 use reviver_vm::Program;
 
 use crate::device::{BatchDevice, DeviceNumbers};
 use crate::dispatch::{DeviceShader, LanesRun};
 use crate::error::BatchError;
-use crate::lanes::{LanesRequest, lane_shader};
+use crate::lanes::{LanesRequest, has_reals, lane_shader};
 use crate::text::WrittenLanes;
 
 /// Lanes of a program that a device is ready to carry out, from several threads at once.
@@ -70,7 +69,7 @@ impl DeviceLanes {
 
 /// The numbers whose bits a program needs: no real's, if it has none.
 fn numbers(program: &Program) -> DeviceNumbers {
-    let has_reals = program.flow().layout().constants(Class::Real).end > 0;
+    let has_reals = has_reals(program);
     match program.module().real {
         RealSystem::F64 if has_reals => DeviceNumbers::F64,
         RealSystem::F32 if has_reals => DeviceNumbers::F32,

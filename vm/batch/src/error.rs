@@ -20,7 +20,7 @@ pub enum BatchError {
     Lacks {
         /// The device's name.
         device: String,
-        /// What it lacks: `SHADER_F64`, `SHADER_INT64`, `PASSTHROUGH_SHADERS`, or words.
+        /// What it lacks: `SHADER_F64`, `SHADER_INT64`, or words.
         feature: String,
         /// What the user can do.
         cure: String,

@@ -1,6 +1,7 @@
 //! What is known of a device before it is opened. Opens none.
 
 use crate::error::BatchError;
+use crate::lowering::{LoweredIntegers, LoweredResults, Lowering};
 
 /// What is known of a device before it is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,10 +19,12 @@ pub struct DeviceInfo {
     pub is_discrete: bool,
     /// Whether shaders have floats of 64 bits.
     pub has_f64: bool,
-    /// Whether shaders have integers of 64 bits, without which none is carried out.
+    /// Whether shaders have integers of 64 bits. Without them they are carried out on pairs of words of 32 bits.
     pub has_i64: bool,
-    /// Whether it takes SPIR-V as it is, without which nobody promises bits.
+    /// Whether it takes SPIR-V as it is, in which it is told what it may not rewrite. Without that results are made opaque.
     pub has_passthrough: bool,
+    /// What it is reached by.
+    pub backend: String,
     /// Bytes of the largest piece of memory that a shader can be bound to.
     pub most_bytes_of_binding: u64,
     /// The most invocations that go through a shader together.
@@ -39,7 +42,10 @@ impl DeviceInfo {
             is_discrete: info.device_type == wgpu::DeviceType::DiscreteGpu,
             has_f64: features.contains(wgpu::Features::SHADER_F64),
             has_i64: features.contains(wgpu::Features::SHADER_INT64),
-            has_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
+            // Others than Vulkan take something else as it is.
+            has_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS)
+                && info.backend == wgpu::Backend::Vulkan,
+            backend: info.backend.to_string(),
             most_bytes_of_binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
             lanes_together: info.subgroup_max_size.max(1),
         }
@@ -56,17 +62,11 @@ impl DeviceInfo {
         if self.address.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.address) }
     }
 
-    /// What every lane needs.
-    ///
-    /// # Errors
-    ///
-    /// [`BatchError::Lacks`].
-    pub(crate) fn carries_out_lanes(&self) -> Result<(), BatchError> {
-        let needed = [(self.has_i64, "SHADER_INT64"), (self.has_passthrough, "PASSTHROUGH_SHADERS")];
-        match needed.iter().find(|(has, _)| !has) {
-            None => Ok(()),
-            Some((_, feature)) => Err(self.lacks(feature, "use another device, or the processor")),
-        }
+    /// What becomes of shaders for it.
+    pub(crate) fn lowering(&self) -> Lowering {
+        let integers = if self.has_i64 { LoweredIntegers::Native } else { LoweredIntegers::Pairs };
+        let results = if self.has_passthrough { LoweredResults::Decorated } else { LoweredResults::Opaque };
+        Lowering { integers, results }
     }
 
     pub(crate) fn lacks(&self, feature: &str, cure: &str) -> BatchError {

@@ -11,13 +11,15 @@
 //! | `shader` | what the text of a shader and whoever dispatches it agree on |
 //! | `adapters`, `info`, `device` | which devices there are, what is known of each, and one that was opened |
 //! | `probe` | what a device gets right |
-//! | `spirv`, `loops` | from the text of a shader to what the device is given, and how long its helpers' loops are |
+//! | `lowering` | the text of a shader for devices without 64-bit integers, or whose drivers may rewrite sums |
+//! | `valid`, `spirv`, `loops`, `code` | from there to what the device is given, and how long its helpers' loops are |
 //! | `passthrough` | where it is given that, the one file with unsafe code |
 //! | `dispatch` | lanes carried out |
 //! | `error`, `no_shader` | why a batch isn't carried out |
 
 mod adapters;
 mod cells;
+mod code;
 mod device;
 mod device_lanes;
 mod dispatch;
@@ -29,6 +31,7 @@ mod info;
 mod journey;
 mod lanes;
 mod loops;
+mod lowering;
 mod no_shader;
 mod operations;
 mod passthrough;
@@ -44,6 +47,7 @@ mod testing;
 mod text;
 #[cfg(test)]
 mod trials;
+mod valid;
 mod words;
 
 pub use adapters::Adapters;

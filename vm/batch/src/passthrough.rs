@@ -8,7 +8,7 @@ use crate::spirv::Spirv;
 pub(crate) const ENTRY: &str = "main";
 
 /// A module of what was written and decorated here. Errors go to the device's error scopes.
-pub(crate) fn shader_module(device: &wgpu::Device, spirv: &Spirv) -> wgpu::ShaderModule {
+pub(crate) fn passed_module(device: &wgpu::Device, spirv: &Spirv) -> wgpu::ShaderModule {
     let entry = wgpu::PassthroughShaderEntryPoint {
         name: Cow::Borrowed(ENTRY),
         // Only Metal asks for it here; the SPIR-V says it itself.

@@ -1,4 +1,4 @@
-//! Waiting for what wgpu answers as a future. With Vulkan each is ready when it is asked for, so there is no executor.
+//! Waiting for what wgpu answers as a future. Outside of browsers each is ready when it is asked for, so there is no executor.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

@@ -1,5 +1,4 @@
-//! From the text of a shader to SPIR-V whose arithmetic no driver may rewrite. Knows no device beyond what numbers it has, and nothing
-//! of what a shader is for.
+//! From a shader that is well-formed to SPIR-V whose arithmetic no driver may rewrite. Knows no device, and nothing of what a shader is for.
 //!
 //! Drivers simplify sums as if they were exact, unless each result is decorated with `NoContraction`. naga doesn't write that, so
 //! it is put in here.
@@ -8,67 +7,32 @@ use std::collections::BTreeSet;
 
 use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
-use naga::valid::{Capabilities, ValidationFlags, Validator};
-use naga::{Module, ScalarKind, TypeInner};
 
 use crate::error::BatchError;
-use crate::loops::uncounted_rounds;
-
-/// Which numbers of 64 bits a shader may be about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WideTypes {
-    pub floats: bool,
-    pub integers: bool,
-}
+use crate::valid::ValidShader;
 
 /// A shader that naga's validator found well-formed, written by naga, with its arithmetic decorated. Nothing else makes one.
 #[derive(Clone, Debug)]
 pub(crate) struct Spirv {
     words: Vec<u32>,
-    uncounted_rounds: u32,
 }
 
 impl Spirv {
     /// # Errors
     ///
-    /// [`BatchError::Shader`] with naga's message and the line of the text that it is about.
-    pub fn of(wgsl: &str, wide: WideTypes, helper_rounds: u32) -> Result<Self, BatchError> {
-        let module = naga::front::wgsl::parse_str(wgsl)
-            .map_err(|error| BatchError::Shader(error.emit_to_string(wgsl)))?;
-        let mut capabilities = Capabilities::empty();
-        capabilities.set(Capabilities::FLOAT64, wide.floats);
-        capabilities.set(Capabilities::SHADER_INT64, wide.integers);
-        let info = Validator::new(ValidationFlags::all(), capabilities)
-            .validate(&module)
-            .map_err(|error| BatchError::Shader(error.emit_to_string(wgsl)))?;
-        let written = spv::write_vec(&module, &info, &options(), None)
+    /// [`BatchError::Shader`] with what naga's writer says.
+    pub fn of(shader: &ValidShader) -> Result<Self, BatchError> {
+        let written = spv::write_vec(shader.module(), shader.info(), &options(), None)
             .map_err(|error| BatchError::Shader(error.to_string()))?;
-        let Some(words) = decorated(&written) else {
-            return Err(BatchError::Shader("what was written isn't SPIR-V".to_owned()));
-        };
-        let uncounted_rounds = uncounted_rounds(&module, helper_rounds);
-        Ok(Self { words, uncounted_rounds })
+        match decorated(&written) {
+            Some(words) => Ok(Self { words }),
+            None => Err(BatchError::Shader("what was written isn't SPIR-V".to_owned())),
+        }
     }
 
     pub fn words(&self) -> &[u32] {
         &self.words
     }
-
-    /// See [`uncounted_rounds`].
-    pub fn uncounted_rounds(&self) -> u32 {
-        self.uncounted_rounds
-    }
-}
-
-/// Whether a text names 64-bit floats, whether or not it would be valid with them. A text that can't be read names none.
-pub(crate) fn names_wide_floats(wgsl: &str) -> bool {
-    naga::front::wgsl::parse_str(wgsl).is_ok_and(|module| has_wide_floats(&module))
-}
-
-fn has_wide_floats(module: &Module) -> bool {
-    module.types.iter().any(|(_, kind)| {
-        matches!(kind.inner, TypeInner::Scalar(scalar) if scalar.kind == ScalarKind::Float && scalar.width == 8)
-    })
 }
 
 /// Indices are kept within what is bound, so that no shader reaches memory that isn't its own. Loops needn't be bounded: those of
@@ -153,6 +117,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::valid::WideTypes;
 
     const ALL: WideTypes = WideTypes { floats: true, integers: true };
 
@@ -165,9 +130,13 @@ mod tests {
             cells[10] = f64(i64(cells[11]));
         }";
 
+    fn spirv() -> Spirv {
+        Spirv::of(&ValidShader::of(SUMS, ALL).unwrap()).unwrap()
+    }
+
     #[test]
     fn each_arithmetic_result_is_decorated_once() {
-        let spirv = Spirv::of(SUMS, ALL, 0).unwrap();
+        let spirv = spirv();
         let all = instructions(spirv.words()).unwrap();
         let mut decorations = BTreeMap::new();
         for instruction in &all {
@@ -185,7 +154,7 @@ mod tests {
 
     #[test]
     fn decorations_stand_among_the_annotations() {
-        let spirv = Spirv::of(SUMS, ALL, 0).unwrap();
+        let spirv = spirv();
         let all = instructions(spirv.words()).unwrap();
         let first = all.iter().position(|instruction| instruction.code == DECORATE).unwrap();
         assert!(all[..first].iter().all(|instruction| BEFORE_ANNOTATIONS.contains(&instruction.code)));
@@ -194,33 +163,14 @@ mod tests {
 
     #[test]
     fn nothing_else_changes() {
-        let module = naga::front::wgsl::parse_str(SUMS).unwrap();
-        let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).unwrap();
-        let written = spv::write_vec(&module, &info, &options(), None).unwrap();
-        let ours = Spirv::of(SUMS, ALL, 0).unwrap();
+        let valid = ValidShader::of(SUMS, ALL).unwrap();
+        let written = spv::write_vec(valid.module(), valid.info(), &options(), None).unwrap();
+        let ours = spirv();
         let is_ours = |instruction: &&SpirvInstruction<'_>| {
             instruction.code == DECORATE && instruction.operands.get(1) == Some(&NO_CONTRACTION)
         };
         let added = instructions(ours.words()).unwrap().iter().filter(is_ours).count();
         assert_eq!(ours.words().len(), written.len() + 3 * added);
-    }
-
-    #[test]
-    fn errors_say_the_line() {
-        let Err(BatchError::Shader(text)) = Spirv::of("fn main() {\n    let x = nothing;\n}", ALL, 0) else {
-            panic!("this is no shader")
-        };
-        assert!(text.contains("nothing") && text.contains(":2:"), "{text}");
-    }
-
-    #[test]
-    fn wide_floats_need_a_device_that_has_them() {
-        assert!(matches!(
-            Spirv::of(SUMS, WideTypes { floats: false, integers: true }, 0),
-            Err(BatchError::Shader(_))
-        ));
-        assert!(names_wide_floats(SUMS));
-        assert!(!names_wide_floats("fn half(x: f32) -> f32 { return x / 2.0; }"));
     }
 
     #[test]

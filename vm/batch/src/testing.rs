@@ -1,9 +1,11 @@
 //! The device that tests are carried out on, where there is one.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::adapters::Adapters;
 use crate::device::BatchDevice;
+use crate::lowering::{LoweredIntegers, LoweredResults, Lowering};
+use crate::valid::names_wide_floats;
 
 /// The device of `REVIVER_DEVICE`, by a part of its name. None where nobody names one, unless `REVIVER_NEEDS_DEVICE` says that there must be one:
 /// then the best one, else whatever there is.
@@ -25,6 +27,36 @@ fn opened() -> Option<BatchDevice> {
 pub(crate) fn device() -> Option<BatchDevice> {
     static SHARED: OnceLock<Option<BatchDevice>> = OnceLock::new();
     SHARED.get_or_init(opened).clone()
+}
+
+/// The forms that the text of a shader has for devices.
+pub(crate) fn lowerings(wgsl: &str) -> Vec<Lowering> {
+    let integers: &[LoweredIntegers] = match names_wide_floats(wgsl) {
+        true => &[LoweredIntegers::Native],
+        false => &[LoweredIntegers::Native, LoweredIntegers::Pairs],
+    };
+    let results = [LoweredResults::Decorated, LoweredResults::Opaque];
+    let of_one = |&integers: &LoweredIntegers| results.map(|results| Lowering { integers, results });
+    integers.iter().flat_map(of_one).collect()
+}
+
+/// The device that tests share, with the form that it is given shaders in, and with the one that is furthest from their text.
+pub(crate) fn devices_for(wgsl: &str) -> Vec<BatchDevice> {
+    let furthest = lowerings(wgsl).into_iter().next_back();
+    device().into_iter().chain(furthest.and_then(device_with)).collect()
+}
+
+/// The device that tests share, with a form that it is given shaders in. It is asked once.
+pub(crate) fn device_with(lowering: Lowering) -> Option<BatchDevice> {
+    static ASKED: Mutex<Vec<BatchDevice>> = Mutex::new(Vec::new());
+    let device = device()?;
+    let asked = &mut *ASKED.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = asked.iter().find(|device| device.lowering() == lowering).cloned();
+    Some(found.unwrap_or_else(|| {
+        let device = device.lowered(lowering).unwrap();
+        asked.push(device.clone());
+        device
+    }))
 }
 
 /// A device that a test may destroy.

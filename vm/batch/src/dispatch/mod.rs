@@ -24,10 +24,11 @@ use pace::Pace;
 use pipeline::Pipeline;
 use room::WordShape;
 
-use crate::device::BatchDevice;
+use crate::code::ShaderCode;
+use crate::device::{BatchDevice, DeviceNumbers};
 use crate::error::BatchError;
 use crate::shader::{LaneShader, WORKGROUP, status};
-use crate::spirv::{Spirv, WideTypes, names_wide_floats};
+use crate::valid::names_wide_floats;
 
 /// How a lane ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,15 +85,11 @@ impl DeviceShader {
     /// early for it, [`BatchError::Memory`] where not even one group of lanes fits, and what the device reports.
     pub fn new(device: &BatchDevice, shader: &LaneShader) -> Result<Self, BatchError> {
         let info = device.info();
-        if !info.has_f64 && names_wide_floats(&shader.wgsl) {
-            return Err(info.lacks("SHADER_F64", "use fixed point, f32, another device, or the processor"));
+        if names_wide_floats(&shader.wgsl) {
+            device.has(DeviceNumbers::F64)?;
         }
-        let spirv = Spirv::of(
-            &shader.wgsl,
-            WideTypes { floats: info.has_f64, integers: info.has_i64 },
-            shader.helper_rounds,
-        )?;
-        let Some(rounds) = device.probe().rounds_of_a_lane(spirv.uncounted_rounds()) else {
+        let code = ShaderCode::of(&shader.wgsl, device.lowering(), info.has_f64, shader.helper_rounds)?;
+        let Some(rounds) = device.probe().rounds_of_a_lane(code.uncounted_rounds) else {
             return Err(info.lacks("loops of enough rounds", "use another device, or the processor"));
         };
         let shape = WordShape::of(shader);
@@ -100,7 +97,7 @@ impl DeviceShader {
         if most_lanes == 0 {
             return Err(BatchError::Memory { lanes: WORKGROUP as usize });
         }
-        let pipeline = Pipeline::new(device, &spirv, &shader.constants)?;
+        let pipeline = Pipeline::new(device, &code.form, &shader.constants)?;
         let (idle, pace) = (Mutex::new(Vec::new()), Mutex::new(Pace::new(rounds)));
         Ok(Self {
             device: device.clone(),

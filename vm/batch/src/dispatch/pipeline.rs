@@ -2,10 +2,10 @@
 
 use wgpu::util::DeviceExt;
 
+use crate::code::ShaderForm;
 use crate::device::BatchDevice;
 use crate::error::BatchError;
-use crate::passthrough::{ENTRY, shader_module};
-use crate::spirv::Spirv;
+use crate::passthrough::{ENTRY, passed_module};
 
 /// A compiled shader with its constants.
 #[derive(Debug)]
@@ -24,10 +24,16 @@ impl Pipeline {
     /// # Errors
     ///
     /// What the device reports. Some drivers compile only before the first dispatch.
-    pub fn new(device: &BatchDevice, spirv: &Spirv, constants: &[u64]) -> Result<Self, BatchError> {
+    pub fn new(device: &BatchDevice, form: &ShaderForm, constants: &[u64]) -> Result<Self, BatchError> {
         device.watched(0, || {
             let wgpu = device.wgpu();
-            let module = shader_module(wgpu, spirv);
+            let module = match form {
+                ShaderForm::Spirv(spirv) => passed_module(wgpu, spirv),
+                ShaderForm::Wgsl(text) => wgpu.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some("lanes"),
+                    source: wgpu::ShaderSource::Wgsl(text.as_str().into()),
+                }),
+            };
             let layout = wgpu.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some("lanes"),
                 entries: &std::array::from_fn::<_, { BINDINGS as usize }, _>(|number| entry(number as u32)),

@@ -6,7 +6,7 @@ use super::Probe;
 use super::operands::{of_f32, of_f64, of_i64};
 use super::questions::{OF_F32, OF_F64, OF_I64, Question};
 use super::text::lane_shader;
-use crate::device::BatchDevice;
+use crate::device::{BatchDevice, DeviceNumbers};
 use crate::dispatch::{DeviceShader, LaneStatus};
 use crate::error::BatchError;
 use crate::shader::LaneShader;
@@ -70,18 +70,25 @@ impl Probe {
     ///
     /// Those of carrying out a batch.
     pub(crate) fn ask(device: &BatchDevice) -> Result<Self, BatchError> {
-        let info = device.info();
         let mut wrong = Vec::new();
-        if info.has_f64 {
+        let has_f64 = device.has(DeviceNumbers::F64).is_ok();
+        if has_f64 {
             wrong.extend(wrong_answers(device, &F64, OF_F64, &of_f64())?);
         }
         wrong.extend(wrong_answers(device, &F32, OF_F32, &of_f32())?);
         wrong.extend(wrong_answers(device, &I64, OF_I64, &of_i64())?);
         let is_right = |numbers| !wrong.iter().any(|(of, _)| of == numbers);
-        let f64_is_exact = info.has_f64 && is_right("f64");
+        let f64_is_exact = has_f64 && is_right("f64");
         let (f32_is_exact, i64_is_exact) = (is_right("f32"), is_right("i64"));
         let rounds = rounds_of_loops(device)?;
-        Ok(Self { f64_is_exact, f32_is_exact, i64_is_exact, rounds, wrong, ..Self::unasked(info) })
+        Ok(Self {
+            f64_is_exact,
+            f32_is_exact,
+            i64_is_exact,
+            rounds,
+            wrong,
+            ..Self::unasked(device.info(), device.lowering())
+        })
     }
 }
 

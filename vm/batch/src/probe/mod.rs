@@ -15,6 +15,7 @@ mod tests;
 pub(crate) mod text;
 
 use crate::info::DeviceInfo;
+use crate::lowering::Lowering;
 
 /// What a device with its driver gets right. Asking takes a while, so that whoever likes keeps it as a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,19 +34,21 @@ pub struct Probe {
     pub lanes_together: u32,
     /// The device and its driver.
     of: String,
+    /// What became of the shaders that asked, in a line.
+    by: String,
     /// What it gets wrong: of which numbers, and one example.
     wrong: Vec<(String, String)>,
 }
 
 /// The first line of a probe's text, which changes with the questions.
-const VERSION: &str = "reviver probe 1";
+const VERSION: &str = "reviver probe 2";
 
 impl Probe {
     /// The most rounds of a loop that are asked for.
     pub const MOST_ROUNDS: u32 = 100_000;
 
     /// Of a device that wasn't asked yet: enough to ask it.
-    pub(crate) fn unasked(info: &DeviceInfo) -> Self {
+    pub(crate) fn unasked(info: &DeviceInfo, lowering: Lowering) -> Self {
         Self {
             f64_is_exact: false,
             f32_is_exact: false,
@@ -53,14 +56,15 @@ impl Probe {
             rounds: Self::MOST_ROUNDS,
             lanes_together: info.lanes_together,
             of: info.with_driver(),
+            by: way(lowering),
             wrong: Vec::new(),
         }
     }
 
-    /// Whether it is of this device, with this driver.
+    /// Whether it is of this device, with this driver, and with shaders in the form that it is given.
     #[must_use]
     pub fn is_of(&self, info: &DeviceInfo) -> bool {
-        self.of == info.with_driver()
+        self.of == info.with_driver() && self.by == way(info.lowering())
     }
 
     /// The rounds that a lane may make in one dispatch, where the shader makes up to `uncounted` ones between two that it counts.
@@ -112,8 +116,8 @@ impl Probe {
     pub fn to_text(&self) -> String {
         let exact = [self.f64_is_exact, self.f32_is_exact, self.i64_is_exact].map(u8::from);
         let mut text = format!(
-            "{VERSION}\nof {}\nexact {} {} {}\nrounds {} {}\n",
-            self.of, exact[0], exact[1], exact[2], self.rounds, self.lanes_together
+            "{VERSION}\nof {}\nby {}\nexact {} {} {}\nrounds {} {}\n",
+            self.of, self.by, exact[0], exact[1], exact[2], self.rounds, self.lanes_together
         );
         for (numbers, what) in &self.wrong {
             text.push_str(&format!("wrong {numbers} {what}\n"));
@@ -129,6 +133,7 @@ impl Probe {
             return None;
         }
         let of = lines.next()?.strip_prefix("of ")?.to_owned();
+        let by = lines.next()?.strip_prefix("by ")?.to_owned();
         let exact = numbers(lines.next()?.strip_prefix("exact ")?)?;
         let rounds = numbers(lines.next()?.strip_prefix("rounds ")?)?;
         let (&[f64s, f32s, i64s], &[rounds, lanes_together]) = (exact.as_slice(), rounds.as_slice()) else {
@@ -140,8 +145,13 @@ impl Probe {
         };
         let wrong = lines.map(pair).collect::<Option<_>>()?;
         let (f64_is_exact, f32_is_exact, i64_is_exact) = (f64s == 1, f32s == 1, i64s == 1);
-        Some(Self { f64_is_exact, f32_is_exact, i64_is_exact, rounds, lanes_together, of, wrong })
+        Some(Self { f64_is_exact, f32_is_exact, i64_is_exact, rounds, lanes_together, of, by, wrong })
     }
+}
+
+/// What becomes of shaders, in one line.
+fn way(lowering: Lowering) -> String {
+    lowering.answers().map(|(_, answer)| answer).join("; ")
 }
 
 fn numbers(text: &str) -> Option<Vec<u32>> {

@@ -11,6 +11,7 @@ fn probe() -> Probe {
         rounds: 65_535,
         lanes_together: 8,
         of: "a device; its driver 1.2".to_owned(),
+        by: "i64; decorated".to_owned(),
         wrong: vec![("f32".to_owned(), "quotients (a / b: an example)".to_owned())],
     }
 }
@@ -24,7 +25,7 @@ fn texts_come_back() {
         let part = Probe::from_text(&text[..end]);
         assert!(part.is_none_or(|part| part.of == probe().of && end > text.find("rounds").unwrap()));
     }
-    assert_eq!(Probe::from_text(&text.replace("probe 1", "probe 0")), None);
+    assert_eq!(Probe::from_text(&text.replace("probe 2", "probe 1")), None);
     assert_eq!(Probe::from_text(&text.replace("exact 1", "exact x")), None);
 }
 

@@ -221,6 +221,9 @@ impl Writer<'_> {
 
     /// The functions that judge floats. Where they aren't as wide as the processor's they err on the side of failing.
     pub(super) fn judging(&self) -> String {
+        if !self.text.has_reals {
+            return String::new();
+        }
         let real = self.real();
         let (above, least, bits, fraction, word) = match self.numbers.system {
             RealSystem::F64 => ("", "", "u64", "52", "lu"),

@@ -35,18 +35,22 @@ impl Writer<'_> {
         for (name, state) in states {
             let _ = writeln!(text, "const {name} = {state}u;");
         }
-        let _ = writeln!(
-            text,
-            "\n// Loaded, as zeros in sums are that nobody may leave out.\nvar<private> zero: {real};\n"
-        );
+        if self.text.has_reals {
+            let _ = writeln!(
+                text,
+                "\n// Loaded, as zeros in sums are that nobody may leave out.\nvar<private> zero: {real};\n"
+            );
+        }
         text.push_str(END_LANE);
         text
     }
 
     /// How a lane begins, or goes on.
     fn begin(&mut self) {
-        let zero = self.of_word(Some(Class::Real), "constants[0]");
-        self.line(format!("zero = {zero};"));
+        if self.text.has_reals {
+            let zero = self.of_word(Some(Class::Real), "constants[0]");
+            self.line(format!("zero = {zero};"));
+        }
         self.line(
             "let most_steps = u64(parameters.most_steps_low) | (u64(parameters.most_steps_high) << 32u);",
         );

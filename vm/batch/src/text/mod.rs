@@ -33,6 +33,8 @@ use live::{BlockValues, has_name};
 #[derive(Debug)]
 pub(crate) struct LaneText {
     pub journey: LaneJourney,
+    /// Whether there is a real anywhere. If not, the shader names no float, so that devices without those of 64 bits carry it out.
+    pub has_reals: bool,
     pub memory: LaneMemory,
     /// Fills the lane's memory where it begins.
     pub first: Vec<WordRun>,

@@ -1,11 +1,13 @@
 //! Lanes of a shader on the tests' device, with so many rounds in each dispatch.
 
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
+use crate::code::ShaderCode;
 use crate::dispatch::{DeviceShader, LaneStatus};
+use crate::lowering::Lowering;
 use crate::shader::LaneShader;
-use crate::spirv::{Spirv, WideTypes};
-use crate::testing::device;
+use crate::testing::{device_with, devices_for, lowerings};
 
 /// What became of lanes.
 #[derive(Debug)]
@@ -29,13 +31,15 @@ pub const PLENTY: Budget = Budget { rounds: 8000, most_steps: u64::MAX >> 1 };
 pub fn compiled(wgsl: &str) {
     let numbered =
         || wgsl.lines().enumerate().map(|(n, line)| format!("{}: {line}\n", n + 1)).collect::<String>();
-    let wide = WideTypes { floats: true, integers: true };
-    Spirv::of(wgsl, wide, 0).unwrap_or_else(|error| panic!("{error}\n{}", numbered()));
+    for lowering in lowerings(wgsl) {
+        let compiled = ShaderCode::of(wgsl, lowering, true, 0);
+        compiled.unwrap_or_else(|error| panic!("{lowering:?}: {error}\n{}", numbered()));
+    }
 }
 
-/// A shader that is ready.
+/// A shader that is ready, in each form that devices are given it in.
 pub struct TrialPipeline {
-    shader: DeviceShader,
+    shaders: Vec<DeviceShader>,
     found: usize,
 }
 
@@ -43,13 +47,45 @@ impl TrialPipeline {
     /// None where there is no device.
     pub fn new(shader: &LaneShader) -> Option<TrialPipeline> {
         compiled(&shader.wgsl);
-        let found = shader.found as usize;
-        Some(TrialPipeline { shader: DeviceShader::new(&device()?, shader).unwrap(), found })
+        let devices = devices_for(&shader.wgsl);
+        let made = devices.iter().map(|device| DeviceShader::new(device, shader).unwrap());
+        let pipeline = TrialPipeline { shaders: made.collect(), found: shader.found as usize };
+        if pipeline.shaders.is_empty() { None } else { Some(pipeline) }
     }
 
-    /// Carries out lanes, each with the words that it is given.
+    /// In one form only.
+    pub fn in_form(shader: &LaneShader, form: Lowering) -> Option<TrialPipeline> {
+        let shaders = vec![DeviceShader::new(&device_with(form)?, shader).unwrap()];
+        Some(TrialPipeline { shaders, found: shader.found as usize })
+    }
+
+    /// How long lanes take, without what a driver does only once.
+    pub fn time(&self, lanes: &[Vec<u64>], budget: Budget) -> Duration {
+        self.run(&lanes[..1], budget);
+        let begin = Instant::now();
+        let ran = self.run(lanes, budget);
+        let taken = begin.elapsed();
+        assert!(ran.statuses.contains(&LaneStatus::Arrived));
+        taken
+    }
+
+    /// Carries out lanes, each with the words that it is given: in each form they come to the same.
     pub fn run(&self, lanes: &[Vec<u64>], budget: Budget) -> Ran {
-        self.shader.limit_rounds(budget.rounds);
+        let mut all = self.shaders.iter().map(|shader| self.run_one(shader, lanes, budget));
+        let first = all.next().unwrap();
+        for other in all {
+            assert_eq!((&other.statuses, &other.steps), (&first.statuses, &first.steps));
+            for (lane, status) in first.statuses.iter().enumerate() {
+                if *status == LaneStatus::Arrived {
+                    assert_eq!(other.found[lane], first.found[lane], "lane {lane}");
+                }
+            }
+        }
+        first
+    }
+
+    fn run_one(&self, shader: &DeviceShader, lanes: &[Vec<u64>], budget: Budget) -> Ran {
+        shader.limit_rounds(budget.rounds);
         let words = lanes.first().map_or(0, Vec::len);
         let given: Vec<Vec<u64>> =
             (0..words).map(|word| lanes.iter().map(|lane| lane[word]).collect()).collect();
@@ -57,7 +93,7 @@ impl TrialPipeline {
         let mut found = vec![vec![0xdead_beef_dead_beef; lanes.len()]; self.found];
         let mut there: Vec<&mut [u64]> = found.iter_mut().map(Vec::as_mut_slice).collect();
         let never = AtomicBool::new(false);
-        let ran = self.shader.run(&given, &mut there, lanes.len(), budget.most_steps, &never).unwrap();
+        let ran = shader.run(&given, &mut there, lanes.len(), budget.most_steps, &never).unwrap();
         let of_lane = |lane: usize| found.iter().map(|word| word[lane]).collect();
         Ran { found: (0..lanes.len()).map(of_lane).collect(), statuses: ran.statuses, steps: ran.steps }
     }

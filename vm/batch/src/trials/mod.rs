@@ -5,5 +5,6 @@ mod gradients;
 mod programs;
 mod recursions;
 mod runs;
+mod speed;
 mod switched;
 mod walks;

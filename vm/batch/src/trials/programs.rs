@@ -13,7 +13,7 @@ use reviver_lab::generate::Profile;
 use reviver_vm::{CheckLevel, Machine, Program, Travel};
 
 use super::device::compiled;
-use crate::lanes::{LaneWay, LanesRequest, ShaderCell, lane_shader};
+use crate::lanes::{LaneWay, LanesRequest, ShaderCell, has_reals, lane_shader};
 use crate::no_shader::NoShader;
 use crate::shader::LaneShader;
 use crate::text::WrittenLanes;
@@ -169,6 +169,20 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("show", &["`show`"]),
     ("straight_through", &["switches gradient mode itself"]),
 ];
+
+#[test]
+fn programs_without_reals_name_no_float() {
+    let mut without = 0;
+    for (name, program) in shipped().into_iter().filter(|(_, program)| !has_reals(program)) {
+        for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
+            if let Ok(shader) = whole(&program, Travel::Forward, level) {
+                assert!(!shader.wgsl.contains("f64") && !shader.wgsl.contains("f32"), "{name}");
+                without += 1;
+            }
+        }
+    }
+    assert!(without > 10, "{without}");
+}
 
 #[test]
 fn random_programs_have_shaders_that_compile() {

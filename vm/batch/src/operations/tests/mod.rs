@@ -15,11 +15,12 @@ use self::meaning::{ExpectedMeaning, meaning};
 use self::operands::{Random, operand};
 use super::Operations;
 use super::function::RealFunction;
-use crate::device::BatchDevice;
+use crate::device::{BatchDevice, DeviceNumbers};
 use crate::dispatch::DeviceShader;
+use crate::lowering::{LoweredIntegers, LoweredResults, Lowering};
 use crate::probe::text::with_main;
 use crate::shader::LaneShader;
-use crate::testing::device;
+use crate::testing::{device_with, devices_for};
 
 const ORDERS: [Order; 6] = [Order::Eq, Order::Ne, Order::Lt, Order::Le, Order::Gt, Order::Ge];
 
@@ -105,8 +106,13 @@ fn is_same(numbers: NumberKinds, kind: OpKind, a: u64, b: u64) -> bool {
 }
 
 /// What differs of an operation.
-fn differences(device: &BatchDevice, numbers: NumberKinds, kind: OpKind, lanes: usize) -> Option<String> {
-    let shader = shader(numbers, kind).unwrap_or_else(|| panic!("{kind:?} isn't written"));
+fn differences(
+    device: &BatchDevice,
+    numbers: NumberKinds,
+    kind: OpKind,
+    shader: &LaneShader,
+    lanes: usize,
+) -> Option<String> {
     let mut random = Random(7);
     let classes = kind.facts().operands;
     let sets: Vec<[u64; 3]> = (0..lanes)
@@ -117,7 +123,7 @@ fn differences(device: &BatchDevice, numbers: NumberKinds, kind: OpKind, lanes: 
     let columns: [Vec<u64>; 3] = std::array::from_fn(|n| sets.iter().map(|set| set[n]).collect());
     let (mut values, mut failures) = (vec![0; lanes], vec![0; lanes]);
     let given = columns.each_ref().map(Vec::as_slice);
-    DeviceShader::new(device, &shader)
+    DeviceShader::new(device, shader)
         .and_then(|shader| {
             shader.run(&given, &mut [&mut values, &mut failures], lanes, u64::MAX, &AtomicBool::new(false))
         })
@@ -139,22 +145,54 @@ fn differences(device: &BatchDevice, numbers: NumberKinds, kind: OpKind, lanes: 
             }
         }
     }
+    let NumberKinds { system, word, .. } = numbers;
+    let lowering = device.lowering();
     (count > 0)
-        .then(|| format!("{kind:?} over {:?}, {:?}: {count} of {lanes}{first}", numbers.system, numbers.word))
+        .then(|| format!("{kind:?} over {system:?}, {word:?}, {lowering:?}: {count} of {lanes}{first}"))
 }
 
 fn check(numbers: NumberKinds, kinds: impl IntoIterator<Item = OpKind>, lanes: usize) {
-    let Some(device) = device() else { return };
-    let wrong: Vec<String> =
-        kinds.into_iter().filter_map(|kind| differences(&device, numbers, kind, lanes)).collect();
+    let mut wrong = Vec::new();
+    for kind in kinds {
+        let text = shader(numbers, kind).unwrap_or_else(|| panic!("{kind:?} isn't written"));
+        for device in devices_for(&text.wgsl) {
+            wrong.extend(differences(&device, numbers, kind, &text, lanes));
+        }
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn integers_of_every_width() {
     for word in [Word::W8, Word::W16, Word::W32, Word::W64] {
-        check(kinds(RealSystem::F64, word), integers(), 1 << 14);
+        // Any reals that devices without 64-bit floats have, too.
+        check(kinds(RealSystem::F32, word), integers(), 1 << 14);
     }
+}
+
+#[test]
+fn pairs_are_exact_where_results_are_decorated() {
+    let lowering = Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Decorated };
+    let Some(device) = device_with(lowering) else { return };
+    let numbers = kinds(RealSystem::F32, Word::W64);
+    for kind in integers().into_iter().chain(arithmetic()) {
+        let text = shader(numbers, kind).unwrap();
+        assert_eq!(differences(&device, numbers, kind, &text, 1 << 14), None);
+    }
+}
+
+#[test]
+fn doubles_on_pairs_are_refused_with_what_the_device_lacks() {
+    let lowering = Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Opaque };
+    let Some(device) = device_with(lowering) else { return };
+    let text = shader(kinds(RealSystem::F64, Word::W64), OpKind::Add).unwrap();
+    let refused = [DeviceShader::new(&device, &text).err(), device.is_exact_for(DeviceNumbers::F64).err()];
+    let lacking = if device.info().has_f64 { "SHADER_INT64" } else { "SHADER_F64" };
+    for error in refused {
+        let words = error.map(|error| error.to_string()).unwrap_or_default();
+        assert!(words.contains(lacking) && words.contains("use fixed point, f32"), "{words}");
+    }
+    assert!(!device.probe().f64_is_exact);
 }
 
 const LITERALS: [f64; 12] = [

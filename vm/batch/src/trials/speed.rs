@@ -1,0 +1,102 @@
+//! How long lanes take in each form that a shader has, beside the form in which nothing is lowered. For whoever has a quiet machine.
+
+use std::time::Duration;
+
+use reviver_vm::{CheckLevel, Program, Travel};
+
+use super::device::{PLENTY, TrialPipeline};
+use super::programs::{cells, program, shipped, start, whole};
+use super::runs::lanes;
+use crate::lowering::{LoweredIntegers, LoweredResults, Lowering};
+use crate::testing::lowerings;
+
+/// Lanes that keep a device busy for a while.
+const LANES: usize = 1 << 14;
+const ROUNDS: usize = 7;
+
+const SUMS: &str = "
+.inout n default 400
+.inout x default 12345
+.inout y default 6789
+for i in 0..n
+    add y, mul(x, i)
+    rol x, 5
+    xor x, y
+rof
+";
+
+const QUOTIENTS: &str = "
+.inout n default 400
+.inout x default 1234567890123456789
+.inout d default 98765432
+.inout y default 0
+for i in 1..n
+    add y, div(x, i)
+    add y, rem(x, d)
+    add d, y
+rof
+";
+
+const FLOATS: &str = "
+.real SYSTEM
+.inout n default 400
+.inout x: real default 1.5
+.inout y: real default 0.25
+for i in 0..n
+    add y, mul(x, 0.9990234375)
+    sub x, mul(y, 0.0009765625)
+    add y, div(x, 3.0)
+rof
+";
+
+/// The shortest time of a program's lanes in each form, with that in which nothing is lowered first.
+fn times(program: &std::sync::Arc<Program>, level: CheckLevel) -> Vec<(Lowering, Duration)> {
+    let shader = whole(program, Travel::Forward, level).unwrap();
+    let takes = cells(program, |role| program.takes(role, Travel::Forward));
+    let lanes = lanes(program, start(program, Travel::Forward).state(), &takes, LANES);
+    let forms = lowerings(&shader.wgsl);
+    let pipelines: Vec<TrialPipeline> =
+        forms.iter().filter_map(|&form| TrialPipeline::in_form(&shader, form)).collect();
+    let mut best = vec![Duration::MAX; pipelines.len()];
+    for _ in 0..ROUNDS {
+        for (best, pipeline) in best.iter_mut().zip(&pipelines) {
+            *best = pipeline.time(&lanes, PLENTY).min(*best);
+        }
+    }
+    forms.into_iter().zip(best).collect()
+}
+
+/// The ratio of a form to that in which nothing is lowered.
+fn ratio(times: &[(Lowering, Duration)], form: Lowering) -> f64 {
+    let of = |wanted: Lowering| times.iter().find(|(form, _)| *form == wanted).unwrap().1.as_secs_f64();
+    of(form) / of(Lowering { integers: LoweredIntegers::Native, results: LoweredResults::Decorated })
+}
+
+#[test]
+#[ignore = "takes a quiet machine"]
+fn integers_on_pairs_and_opaque_results_take_as_long_as_promised() {
+    let native = LoweredIntegers::Native;
+    let pairs = Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Decorated };
+    let opaque = Lowering { integers: native, results: LoweredResults::Opaque };
+    let xtea = shipped().into_iter().find(|(name, _)| name == "xtea_blocks").unwrap().1;
+    let programs = [
+        ("sums and products of integers", program(SUMS), pairs, 2.5),
+        ("xtea_blocks", xtea, pairs, 2.5),
+        ("quotients and remainders", program(QUOTIENTS), pairs, 16.0),
+        ("floats of 32 bits", program(&FLOATS.replace("SYSTEM", "f32")), opaque, 2.5),
+        ("floats of 64 bits", program(&FLOATS.replace("SYSTEM", "f64")), opaque, 2.5),
+    ];
+    let mut slow = Vec::new();
+    for (name, program, form, most) in programs {
+        let times = times(&program, CheckLevel::Checked);
+        if times.is_empty() {
+            return;
+        }
+        let ratio = ratio(&times, form);
+        println!("{name}: {ratio:.2}, {times:?}");
+        if ratio > most {
+            slow.push(format!("{name}: {ratio:.2}, and {most} is promised"));
+        }
+    }
+    assert!(slow.is_empty(), "{}", slow.join("\n"));
+}
