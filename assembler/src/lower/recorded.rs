@@ -11,7 +11,9 @@ use super::instruction::form;
 use super::scope::Meaning;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{About, Condition, Expression, Local, Name, RecordedBlock, RecordedScope, RecordedSeam};
+use crate::tree::{
+    About, Condition, ConditionKind, Expression, Local, Name, RecordedBlock, RecordedScope, RecordedSeam,
+};
 
 impl Lowering<'_> {
     pub(super) fn recorded_block(&mut self, tree: &RecordedBlock, span: Span) {
@@ -51,7 +53,11 @@ impl Lowering<'_> {
     }
 
     fn both(&mut self, entry: &Condition, exit: &Condition) -> Option<(Predicate, Predicate)> {
-        let (entry, exit) = (self.recorded_condition(entry), self.recorded_condition(exit));
+        let recorded = |this: &mut Self, condition: &Condition| match condition.kind {
+            ConditionKind::Forgotten => Some(Predicate::forgotten()),
+            _ => this.recorded_condition(condition),
+        };
+        let (entry, exit) = (recorded(self, entry), recorded(self, exit));
         Some((entry?, exit?))
     }
 

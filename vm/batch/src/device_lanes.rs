@@ -9,7 +9,7 @@ use reviver_vm::Program;
 use crate::device::{BatchDevice, DeviceNumbers};
 use crate::dispatch::{DeviceShader, LanesRun};
 use crate::error::BatchError;
-use crate::lanes::{LanesRequest, has_reals, lane_shader};
+use crate::lanes::{LanesRequest, lane_shader};
 use crate::text::WrittenLanes;
 
 /// Lanes of a program that a device is ready to carry out, from several threads at once.
@@ -31,8 +31,8 @@ impl DeviceLanes {
         start: &RouteStart,
         request: &LanesRequest,
     ) -> Result<DeviceLanes, BatchError> {
-        device.is_exact_for(numbers(program))?;
-        let WrittenLanes { shader, switched } = lane_shader(program, start, request)?;
+        let WrittenLanes { shader, switched, has_reals } = lane_shader(program, start, request)?;
+        device.is_exact_for(numbers(program, has_reals))?;
         Ok(DeviceLanes { shader: DeviceShader::new(device, &shader)?, switched })
     }
 
@@ -67,9 +67,8 @@ impl DeviceLanes {
     }
 }
 
-/// The numbers whose bits a program needs: no real's, if it has none.
-fn numbers(program: &Program) -> DeviceNumbers {
-    let has_reals = has_reals(program);
+/// The numbers whose bits lanes need: no real's, if they have none.
+fn numbers(program: &Program, has_reals: bool) -> DeviceNumbers {
     match program.module().real {
         RealSystem::F64 if has_reals => DeviceNumbers::F64,
         RealSystem::F32 if has_reals => DeviceNumbers::F32,

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use reviver_compile::bounded::BoundedCalls;
 use reviver_compile::op::Space;
 use reviver_compile::start::RouteStart;
-use reviver_isa::instruction::Class;
 use reviver_vm::{CheckLevel, Program, Travel};
 
 use crate::cells::{CellCounts, LaneMemory, SpacedCell, StartCells, StartWord};
@@ -86,7 +85,6 @@ pub(crate) fn lane_shader(
         LaneWay::Gradient { .. } => ends.of_gradient(&mut journey, &asked, request.level.is_checked()),
     };
     let text = LaneText {
-        has_reals: has_reals(program),
         first,
         constants,
         given: request.given.len() as u32,
@@ -97,11 +95,6 @@ pub(crate) fn lane_shader(
         memory,
     };
     text.written()
-}
-
-/// Whether a program has reals. One that has none needs no floats, whatever its number system is.
-pub(crate) fn has_reals(program: &Program) -> bool {
-    program.flow().layout().constants(Class::Real).end > 0
 }
 
 /// A way there, and perhaps one back with the adjoint of a real.

@@ -206,7 +206,11 @@ impl Writer<'_> {
             true if class == Class::Int && self.rng.chance(30) => format!("forget {}", target.text),
             true => format!("erase {}", target.text),
             // What is replaced may be read.
-            false if self.rng.chance(50) => self.applied(class, None).update("overwrite", &target.text),
+            false if self.rng.chance(50) => {
+                let function = *self.rng.pick(&["min", "max"]);
+                let other = self.source(class, &[&target]);
+                format!("overwrite.{function} {}, {}, {}", target.text, target.text, other.text)
+            }
             false => self.addend(class, &target).update("overwrite", &target.text),
         };
         self.line(line);

@@ -82,6 +82,10 @@ fn erased_by(subject: &Subject, at: u32) -> u64 {
     if instruction.update.is_reversible() {
         return 0;
     }
+    // A flag's one bit.
+    if instruction.update == Update::Forget {
+        return 1;
+    }
     let procedure = &module.procedures[subject.program.procedure_of(at)];
     match (module.declaration(procedure, target.base).map(|d| d.class), module.real) {
         (Some(Class::Int), _) => u64::from(module.word.bits()),

@@ -221,7 +221,7 @@ impl Writer<'_> {
 
     /// The functions that judge floats. Where they aren't as wide as the processor's they err on the side of failing.
     pub(super) fn judging(&self) -> String {
-        if !self.text.has_reals {
+        if !self.has_reals {
             return String::new();
         }
         let real = self.real();

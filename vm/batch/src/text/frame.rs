@@ -35,7 +35,7 @@ impl Writer<'_> {
         for (name, state) in states {
             let _ = writeln!(text, "const {name} = {state}u;");
         }
-        if self.text.has_reals {
+        if self.has_reals {
             let _ = writeln!(
                 text,
                 "\n// Loaded, as zeros in sums are that nobody may leave out.\nvar<private> zero: {real};\n"
@@ -47,7 +47,7 @@ impl Writer<'_> {
 
     /// How a lane begins, or goes on.
     fn begin(&mut self) {
-        if self.text.has_reals {
+        if self.has_reals {
             let zero = self.of_word(Some(Class::Real), "constants[0]");
             self.line(format!("zero = {zero};"));
         }

@@ -33,8 +33,6 @@ use live::{BlockValues, has_name};
 #[derive(Debug)]
 pub(crate) struct LaneText {
     pub journey: LaneJourney,
-    /// Whether there is a real anywhere. If not, the shader names no float, so that devices without those of 64 bits carry it out.
-    pub has_reals: bool,
     pub memory: LaneMemory,
     /// Fills the lane's memory where it begins.
     pub first: Vec<WordRun>,
@@ -53,6 +51,8 @@ pub(crate) struct WrittenLanes {
     pub shader: LaneShader,
     /// Loops that are entered in several places, each of which begins with a switch.
     pub switched: u32,
+    /// See [`LaneText::has_reals`].
+    pub has_reals: bool,
 }
 
 /// The most words of a lane's memory: it is filled and compared in loops, whose rounds count.
@@ -76,7 +76,9 @@ impl LaneText {
         let values = BlockValues::of(form, &plan, &others, is_named);
         let kept = values.live_at_heads(form, &plan, &statements, &reducible);
         let variables = values.variables(&statements, &kept);
+        let has_reals = self.has_reals();
         let mut writer = Writer {
+            has_reals,
             control: control_words(&self, &statements, &reducible),
             operations: Operations::new(form.numbers),
             numbers: form.numbers,
@@ -101,7 +103,27 @@ impl LaneText {
             kept: u32::try_from(kept).unwrap_or(u32::MAX),
             constants: self.constants.into_iter().chain(tables).collect(),
         };
-        Ok(WrittenLanes { shader, switched: reducible.switched })
+        Ok(WrittenLanes { shader, switched: reducible.switched, has_reals })
+    }
+
+    /// Whether something is computed, kept or found that is a real. If nothing is, the shader names no float, whatever the program's number system
+    /// is, so that devices without those carry it out.
+    fn has_reals(&self) -> bool {
+        let form = &self.journey.form;
+        let is_real = |value: SsaValue| form.class(value) == Some(Class::Real);
+        // A literal stands where it is used.
+        let computes = |value: &SsaValue| {
+            form.op(*value).is_some_and(|op| {
+                op.kind.facts().operands.contains(&Class::Real)
+                    || (is_real(*value) && !op.operands.is_empty())
+            })
+        };
+        let in_blocks = form.blocks.iter().any(|block| {
+            block.parameters.iter().any(|value| is_real(*value)) || block.ops.iter().any(computes)
+        });
+        in_blocks
+            || self.others().into_iter().any(|(_, value)| is_real(value))
+            || self.memory.runs.iter().any(|run| run.space.class() == Class::Real)
     }
 
     /// What blocks use besides what the form says.
@@ -176,6 +198,8 @@ impl LaneText {
 /// Writes a shader.
 struct Writer<'a> {
     text: &'a LaneText,
+    /// See [`LaneText::has_reals`].
+    has_reals: bool,
     plan: &'a TextPlan,
     statements: &'a ShaderStatements,
     reducible: &'a ReducibleGraph,
