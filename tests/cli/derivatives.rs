@@ -181,11 +181,11 @@ fn what_was_lost_is_reported_with_its_place() {
 #[test]
 fn a_loss_in_an_included_file_has_its_place_there() {
     let folder = Folder::new();
-    let library = folder.file("library.rasm", ".proc forget(inout x: real)\n\n\n    erase x\n.end\n");
+    let library = folder.file("library.rasm", ".proc lose(inout x: real)\n\n\n    erase x\n.end\n");
     let text =
-        ".include \"library.rasm\"\n.inout x: real default 3\n.out y: real\nadd y, x\ncall forget(x)\n";
+        ".include \"library.rasm\"\n.inout x: real default 3\n.out y: real\nadd y, x\ncall lose(x)\n";
     let program = folder.file("program.rasm", text);
-    let place = format!("--> {library}:4, in `forget`");
+    let place = format!("--> {library}:4, in `lose`");
     let ran = reviver(&format!("grad {program} --loss x --exact --json")).expect(0);
     let reported = &ran.json()["reported"][0];
     assert_eq!((&reported["file"], &reported["line"]), (&json!("library.rasm"), &json!(4)));
