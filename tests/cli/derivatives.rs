@@ -182,8 +182,7 @@ fn what_was_lost_is_reported_with_its_place() {
 fn a_loss_in_an_included_file_has_its_place_there() {
     let folder = Folder::new();
     let library = folder.file("library.rasm", ".proc lose(inout x: real)\n\n\n    erase x\n.end\n");
-    let text =
-        ".include \"library.rasm\"\n.inout x: real default 3\n.out y: real\nadd y, x\ncall lose(x)\n";
+    let text = ".include \"library.rasm\"\n.inout x: real default 3\n.out y: real\nadd y, x\ncall lose(x)\n";
     let program = folder.file("program.rasm", text);
     let place = format!("--> {library}:4, in `lose`");
     let ran = reviver(&format!("grad {program} --loss x --exact --json")).expect(0);
