@@ -115,10 +115,12 @@ fn updates_keep_their_bytes_and_inverses() {
     check_inverses();
 }
 
+/// Checks the inverses that releases have frozen, and of every row that two inverses are none.
 pub fn check_inverses() {
     for &(byte, name, inverse) in UPDATES {
         assert_eq!(Update::from_byte(byte).map(|update| update.inverse().name()), Some(inverse), "{name}");
     }
+    inverting_twice_is_nothing_and_keeps_the_operands();
 }
 
 #[test]
