@@ -1,0 +1,106 @@
+//! What somebody has made of an exercise: judged by the expectations that the program was built with, so that none of them can
+//! be edited away.
+
+use reviver_assembler::below::FolderFiles;
+use reviver_assembler::lexer::{Lexer, TokenKind};
+use reviver_expectations::settings::TestLimits;
+
+use super::hints::{Attempt, ExerciseHint, fitting};
+use super::place::CourseFolder;
+use super::set::Exercise;
+use crate::cli::TestRunning;
+use crate::failure::{Failure, Fallible};
+use crate::read;
+use crate::testing::tested::{Runs, TestedFile, TestedText};
+
+/// What an exercise may take where nobody says otherwise.
+const USUAL: TestLimits = TestLimits { max_steps: 10_000_000, max_bytes: 256 << 20 };
+
+/// How far somebody has come with an exercise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// There is no program.
+    Missing,
+    /// It is what it was at the start.
+    Untouched,
+    Failed,
+    Passed,
+}
+
+impl Progress {
+    /// One word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Progress::Missing => "missing",
+            Progress::Untouched => "untouched",
+            Progress::Failed => "failed",
+            Progress::Passed => "passed",
+        }
+    }
+}
+
+/// An exercise, graded.
+#[derive(Debug)]
+pub struct Grade {
+    pub exercise: &'static Exercise,
+    pub progress: Progress,
+    /// What was found; nothing where there is no program.
+    pub tested: Option<TestedFile>,
+    /// The hint that fits, and its number, where it isn't passed.
+    pub hint: Option<(usize, &'static ExerciseHint)>,
+}
+
+/// Grades the program of an exercise.
+///
+/// # Errors
+/// It can't be read, lies elsewhere, or there is no such engine here.
+pub fn grade(folder: &CourseFolder, exercise: &'static Exercise, running: TestRunning) -> Fallible<Grade> {
+    let path = folder.program(exercise);
+    if !path.exists() {
+        return Ok(Grade { exercise, progress: Progress::Missing, tested: None, hint: None });
+    }
+    let within = FolderFiles::new(read::files(), &folder.path)
+        .map_err(|error| Failure::load(format_args!("can't read {}: {error}", read::shown(&folder.path))))?;
+    if !within.contains(&path) {
+        let name = read::shown(&path);
+        return Err(Failure::load(format_args!("{name} is a link out of the folder of exercises")));
+    }
+    let text = TestedText::read(&path)?;
+    let is_start = means(&text.text).eq(means(&exercise.start));
+    let runs = Runs { running, usual: USUAL };
+    let tested = text.tested(&exercise.expectations, &exercise.references(), &runs)?;
+    let progress = match tested.is_met() {
+        true => Progress::Passed,
+        false if is_start => Progress::Untouched,
+        false => Progress::Failed,
+    };
+    let hint = match progress {
+        Progress::Passed => None,
+        _ => fitting(&exercise.hints, &attempt(&tested, is_start)),
+    };
+    Ok(Grade { exercise, progress, tested: Some(tested), hint })
+}
+
+/// What hints are chosen by.
+fn attempt(tested: &TestedFile, is_start: bool) -> Attempt {
+    let misses = tested.lines.iter().flat_map(|line| line.misses());
+    let traps = misses.filter_map(|miss| miss.trap.as_ref()).map(|trap| trap.message.clone());
+    let errors = tested.program.errors().map(|error| error.message.clone());
+    let failing = tested.lines.iter().filter(|line| line.is_missed()).map(|line| line.text.clone());
+    Attempt {
+        messages: traps.chain(errors).collect(),
+        failing: failing.collect(),
+        words: tested.program.words.clone(),
+        is_start,
+    }
+}
+
+/// The words of a text, without its comments and its layout.
+fn means(text: &str) -> impl Iterator<Item = &str> {
+    let mut lexer = Lexer::new(text);
+    let tokens = std::iter::from_fn(move || Some(lexer.token()).filter(|token| token.kind != TokenKind::End));
+    let counts = |kind: TokenKind| !matches!(kind, TokenKind::Comment | TokenKind::Newline);
+    tokens
+        .filter(move |token| counts(token.kind))
+        .filter_map(move |token| text.get(token.start as usize..token.end as usize))
+}
