@@ -1,6 +1,8 @@
 //! What somebody has made of an exercise: judged by the expectations that the program was built with, so that none of them can
 //! be edited away.
 
+use std::path::Path;
+
 use reviver_assembler::below::FolderFiles;
 use reviver_assembler::lexer::{Lexer, TokenKind};
 use reviver_expectations::settings::TestLimits;
@@ -46,6 +48,8 @@ pub struct Grade {
     pub progress: Progress,
     /// What was found; nothing where there is no program.
     pub tested: Option<TestedFile>,
+    /// Why the program can't be read, where it is there.
+    pub unreadable: Option<String>,
     /// The hint that fits, and its number, where it isn't passed.
     pub hint: Option<(usize, &'static ExerciseHint)>,
 }
@@ -53,19 +57,19 @@ pub struct Grade {
 /// Grades the program of an exercise.
 ///
 /// # Errors
-/// It can't be read, lies elsewhere, or there is no such engine here.
+/// There is no such engine here.
 pub fn grade(folder: &CourseFolder, exercise: &'static Exercise, running: TestRunning) -> Fallible<Grade> {
     let path = folder.program(exercise);
-    if !path.exists() {
-        return Ok(Grade { exercise, progress: Progress::Missing, tested: None, hint: None });
+    let ungraded = |progress, unreadable| Grade { exercise, progress, tested: None, unreadable, hint: None };
+    // A link that leads nowhere is there, too.
+    if path.symlink_metadata().is_err() {
+        return Ok(ungraded(Progress::Missing, None));
     }
-    let within = FolderFiles::new(read::files(), &folder.path)
-        .map_err(|error| Failure::load(format_args!("can't read {}: {error}", read::shown(&folder.path))))?;
-    if !within.contains(&path) {
-        let name = read::shown(&path);
-        return Err(Failure::load(format_args!("{name} is a link out of the folder of exercises")));
-    }
-    let text = TestedText::read(&path)?;
+    let text = match text(folder, &path) {
+        Ok(text) => text,
+        // One of a class doesn't keep the others from being graded.
+        Err(failure) => return Ok(ungraded(Progress::Failed, Some(failure.message))),
+    };
     let is_start = means(&text.text).eq(means(&exercise.start));
     let runs = Runs { running, usual: USUAL };
     let tested = text.tested(&exercise.expectations, &exercise.references(), &runs)?;
@@ -78,7 +82,19 @@ pub fn grade(folder: &CourseFolder, exercise: &'static Exercise, running: TestRu
         Progress::Passed => None,
         _ => fitting(&exercise.hints, &attempt(&tested, is_start)),
     };
-    Ok(Grade { exercise, progress, tested: Some(tested), hint })
+    Ok(Grade { exercise, progress, tested: Some(tested), unreadable: None, hint })
+}
+
+/// The text of a program, which lies in the folder of exercises.
+fn text(folder: &CourseFolder, path: &Path) -> Fallible<TestedText> {
+    let within = FolderFiles::new(read::files(), &folder.path)
+        .map_err(|error| Failure::load(format_args!("can't read {}: {error}", read::shown(&folder.path))))?;
+    // Of what isn't there, reading says so.
+    if path.exists() && !within.contains(path) {
+        let name = read::shown(path);
+        return Err(Failure::load(format_args!("{name} is a link out of the folder of exercises")));
+    }
+    TestedText::read(path)
 }
 
 /// What hints are chosen by.

@@ -64,7 +64,8 @@ fn invitation(folder: &CourseFolder, next: &Exercise) -> String {
 pub fn one(folder: &CourseFolder, grade: &Grade, next: Option<&Exercise>, more: u8) -> String {
     let Exercise { number, title, .. } = grade.exercise;
     let Some(tested) = &grade.tested else {
-        return format!("{number}. {title}: there is no {}\n", shown(&folder.program(grade.exercise)));
+        let missing = || format!("there is no {}\n", shown(&folder.program(grade.exercise)));
+        return format!("{number}. {title}: {}", grade.unreadable.clone().unwrap_or_else(missing));
     };
     let state = match grade.progress {
         Progress::Passed => "passed",
@@ -91,6 +92,9 @@ pub fn all(folder: &CourseFolder, grades: &[Grade], more: u8) -> String {
     for grade in grades {
         let Exercise { number, title, .. } = grade.exercise;
         let _ = writeln!(text, "{number:>3}  {:<9}  {title}", grade.progress.name());
+        if let Some(unreadable) = &grade.unreadable {
+            let _ = write!(text, "                {unreadable}");
+        }
         if let Some((_, hint)) = grade.hint.filter(|_| grade.progress == Progress::Failed) {
             text.push_str(&hinted(hint, more, "                "));
         }
@@ -169,6 +173,9 @@ fn graded(grade: &Grade) -> Map<String, Json> {
         told.insert("where".into(), hint.place.clone().into());
         told.insert("lesson".into(), hint.lesson.clone().into());
         members.insert("hint".into(), Json::Object(told));
+    }
+    if let Some(unreadable) = &grade.unreadable {
+        members.insert("unreadable".into(), unreadable.trim_end().into());
     }
     if let Some(tested) = &grade.tested {
         if tested.program.module.is_none() {
