@@ -1,68 +1,91 @@
-//! Operations on integers: words of the program, sign-extended in 64 bits. Knows no reals.
+//! Operations on integers: words of the program, sign-extended in the type that integers have. Knows no reals.
 
 use reviver_compile::op::OpKind;
 use reviver_isa::arith::Order;
 use reviver_isa::module::Word;
 
 use super::Written;
+use super::spelling::IntegerType;
 
-/// An operation on integers, or one that chooses.
-pub(super) fn written(word: Word, kind: OpKind, operands: &[&str]) -> Option<Written> {
-    let call = |stem, a: &str, b: &str| format!("{}({a}, {b})", of_word(stem, word));
-    let text = match (kind, operands) {
-        (OpKind::IntAdd, [a, b]) => wrapped(word, &format!("({a} + {b})")),
-        (OpKind::IntSub, [a, b]) => wrapped(word, &format!("({a} - {b})")),
-        (OpKind::IntMul, [a, b]) => wrapped(word, &format!("({a} * {b})")),
-        (OpKind::IntNeg, [a]) => wrapped(word, &format!("(0li - {a})")),
-        (OpKind::IntDiv, [a, b]) => return Some(failing(call("div", a, b), format!("({b} == 0li)"))),
-        (OpKind::IntRem, [a, b]) => return Some(failing(call("rem", a, b), format!("({b} == 0li)"))),
-        (OpKind::IntPow, [a, b]) => {
-            let written = failing(call("pow", a, b), format!("({b} < 0li)"));
-            return Some(Written { rounds: POWER_ROUNDS, ..written });
+/// The texts of a program's integers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IntegerTexts {
+    pub word: Word,
+    /// The type that they have: its numbers have at least as many bits as the word.
+    pub of: IntegerType,
+}
+
+impl IntegerTexts {
+    /// An operation on integers, or one that chooses.
+    pub fn written(self, kind: OpKind, operands: &[&str]) -> Option<Written> {
+        let call = |stem, a: &str, b: &str| format!("{}({a}, {b})", self.function_name(stem));
+        let text = match (kind, operands) {
+            (OpKind::IntAdd, [a, b]) => self.wrapped(&format!("({a} + {b})")),
+            (OpKind::IntSub, [a, b]) => self.wrapped(&format!("({a} - {b})")),
+            (OpKind::IntMul, [a, b]) => self.wrapped(&format!("({a} * {b})")),
+            (OpKind::IntNeg, [a]) => self.wrapped(&format!("({} - {a})", self.of.literal(0))),
+            (OpKind::IntDiv, [a, b]) => return Some(failing(call("div", a, b), self.is_zero(b))),
+            (OpKind::IntRem, [a, b]) => return Some(failing(call("rem", a, b), self.is_zero(b))),
+            (OpKind::IntPow, [a, b]) => {
+                let written = failing(call("pow", a, b), format!("({b} < {})", self.of.literal(0)));
+                return Some(Written { rounds: POWER_ROUNDS, ..written });
+            }
+            (OpKind::IntAnd, [a, b]) => format!("({a} & {b})"),
+            (OpKind::IntOr, [a, b]) => format!("({a} | {b})"),
+            (OpKind::IntXor, [a, b]) => format!("({a} ^ {b})"),
+            (OpKind::IntNot, [a]) => format!("(~{a})"),
+            (OpKind::IntRol, [a, b]) => call("rol", a, b),
+            (OpKind::IntRor, [a, b]) => call("ror", a, b),
+            (OpKind::IntShl, [a, b]) => call("shl", a, b),
+            (OpKind::IntShr, [a, b]) => call("shr", a, b),
+            (OpKind::IntSar, [a, b]) => call("sar", a, b),
+            (OpKind::IntTest(order), [a, b]) => self.bit(&holds(order, a, b)),
+            (OpKind::IntChoose | OpKind::Choose, [condition, yes, no]) => {
+                format!("select({yes}, {no}, {})", self.is_zero(condition))
+            }
+            _ => return None,
+        };
+        Some(Written::surely(text))
+    }
+
+    /// Whether an integer is 0.
+    pub fn is_zero(self, value: &str) -> String {
+        format!("({value} == {})", self.of.literal(0))
+    }
+
+    /// 1 or 0.
+    pub fn bit(self, condition: &str) -> String {
+        format!("select({}, {}, {condition})", self.of.literal(0), self.of.literal(1))
+    }
+
+    /// Whether an integer of 64 bits is no word.
+    pub fn is_no_word(self, value: &str) -> String {
+        let wide = IntegerTexts { of: IntegerType::Wide, ..self };
+        format!("(!({} == {value}))", wide.wrapped(value))
+    }
+
+    /// The word that an integer is congruent to. Processors that stand in for devices have no shift of 64 bits with copies of the sign, but
+    /// extend 32 bits to 64.
+    fn wrapped(self, value: &str) -> String {
+        let above = 32_u32.saturating_sub(self.word.bits());
+        match (self.word, self.of) {
+            (Word::W64, _) | (Word::W32, IntegerType::Narrow) => value.to_owned(),
+            (Word::W32, IntegerType::Wide) => format!("i64(i32({value}))"),
+            (Word::W16 | Word::W8, IntegerType::Narrow) => format!("(({value} << {above}u) >> {above}u)"),
+            (Word::W16 | Word::W8, IntegerType::Wide) => {
+                format!("i64((i32({value}) << {above}u) >> {above}u)")
+            }
         }
-        (OpKind::IntAnd, [a, b]) => format!("({a} & {b})"),
-        (OpKind::IntOr, [a, b]) => format!("({a} | {b})"),
-        (OpKind::IntXor, [a, b]) => format!("({a} ^ {b})"),
-        (OpKind::IntNot, [a]) => format!("(~{a})"),
-        (OpKind::IntRol, [a, b]) => call("rol", a, b),
-        (OpKind::IntRor, [a, b]) => call("ror", a, b),
-        (OpKind::IntShl, [a, b]) => call("shl", a, b),
-        (OpKind::IntShr, [a, b]) => call("shr", a, b),
-        (OpKind::IntSar, [a, b]) => call("sar", a, b),
-        (OpKind::IntTest(order), [a, b]) => bit(&holds(order, a, b)),
-        (OpKind::IntChoose | OpKind::Choose, [condition, yes, no]) => {
-            format!("select({yes}, {no}, ({condition} == 0li))")
-        }
-        _ => return None,
-    };
-    Some(Written::surely(text))
+    }
+
+    /// The name of the function of a word in a type: `rv_div16_i32`.
+    fn function_name(self, stem: &str) -> String {
+        format!("rv_{stem}{}_{}", self.word.bits(), self.of.name())
+    }
 }
 
 fn failing(text: String, fails: String) -> Written {
     Written { fails: Some(fails), ..Written::surely(text) }
-}
-
-/// Whether an integer of 64 bits is no word.
-pub(super) fn is_no_word(word: Word, value: &str) -> String {
-    format!("(!({} == {value}))", wrapped(word, value))
-}
-
-/// The word that an integer is congruent to. Processors that stand in for devices have no shift of 64 bits with copies of the sign, but extend
-/// 32 bits to 64.
-fn wrapped(word: Word, value: &str) -> String {
-    match word {
-        Word::W64 => value.to_owned(),
-        Word::W32 => format!("i64(i32({value}))"),
-        Word::W16 | Word::W8 => {
-            let above = 32 - word.bits();
-            format!("i64((i32({value}) << {above}u) >> {above}u)")
-        }
-    }
-}
-
-/// 1 or 0.
-pub(super) fn bit(condition: &str) -> String {
-    format!("select(0li, 1li, {condition})")
 }
 
 /// Whether an ordering holds. Of floats that are no numbers only `!=` does, and `!=` itself asks in WGSL whether both are numbers.
@@ -73,24 +96,22 @@ pub(super) fn holds(order: Order, a: &str, b: &str) -> String {
     }
 }
 
-/// The name of the function of a word: `rv_div16`.
-fn of_word(stem: &str, word: Word) -> String {
-    format!("rv_{stem}{}", word.bits())
-}
-
 /// The text of the function of a name.
 pub(super) fn text(name: &str) -> Option<String> {
-    let stem = name.trim_end_matches(|sign: char| sign.is_ascii_digit());
-    let bits: u32 = name.get(stem.len()..)?.parse().ok()?;
+    let (named, of) = name.rsplit_once('_')?;
+    let of = [IntegerType::Narrow, IntegerType::Wide].into_iter().find(|of_type| of_type.name() == of)?;
+    let stem = named.trim_end_matches(|sign: char| sign.is_ascii_digit());
+    let bits: u32 = named.get(stem.len()..)?.parse().ok()?;
     let word = [Word::W8, Word::W16, Word::W32, Word::W64].into_iter().find(|word| word.bits() == bits)?;
-    let text = ShaderWordText { word, stem: stem.strip_prefix("rv_")? };
+    let text = IntegerFunction { texts: IntegerTexts { word, of }, stem: stem.strip_prefix("rv_")? };
+    let amount = format!("u32(b) & {}u", of.bits() - 1);
     Some(match text.stem {
         "div" => text.divided("/"),
         "rem" => text.divided("%"),
         "pow" => text.power(),
-        "shl" => text.shifted(&wrapped(word, "a << (u32(b) & 63u)")),
-        "shr" => text.shifted(&wrapped(word, &format!("i64({} >> (u32(b) & 63u))", text.unsigned()))),
-        "sar" => text.with_body("    return a >> select(63u, u32(b), is_within);\n"),
+        "shl" => text.shifted(&format!("(a << ({amount}))")),
+        "shr" => text.shifted(&format!("{}({} >> ({amount}))", of.name(), text.unsigned())),
+        "sar" => text.with_body(&format!("    return a >> select({}u, u32(b), is_within);\n", of.bits() - 1)),
         "rol" => text.rotated("(word << amount) | ((word >> (most - amount)) >> 1u)"),
         "ror" => text.rotated("(word >> amount) | ((word << (most - amount)) << 1u)"),
         _ => return None,
@@ -98,67 +119,80 @@ pub(super) fn text(name: &str) -> Option<String> {
 }
 
 /// A function of words.
-struct ShaderWordText<'a> {
-    word: Word,
+struct IntegerFunction<'a> {
+    texts: IntegerTexts,
     stem: &'a str,
 }
 
-impl ShaderWordText<'_> {
+impl IntegerFunction<'_> {
     fn function(&self, body: &str) -> String {
-        format!("fn {}(a: i64, b: i64) -> i64 {{\n{body}}}\n", of_word(self.stem, self.word))
+        let (name, of) = (self.texts.function_name(self.stem), self.texts.of.name());
+        format!("fn {name}(a: {of}, b: {of}) -> {of} {{\n{body}}}\n")
     }
 
     /// The bits of a word without its sign extension.
     fn unsigned(&self) -> String {
-        match self.word.bits() {
-            64 => "u64(a)".to_owned(),
-            bits => format!("(u64(a) & 0x{:x}lu)", u64::MAX >> (64 - bits)),
+        let (of, bits) = (self.texts.of, self.texts.word.bits());
+        match of.bits() == bits {
+            true => format!("{}(a)", of.unsigned()),
+            false => format!("({}(a) & {})", of.unsigned(), of.unsigned_literal(u64::MAX >> (64 - bits))),
         }
     }
 
     /// A quotient or a remainder; that by 0 is anything. Devices divide half as many bits several times as fast.
     fn divided(&self, sign: &str) -> String {
-        let made = match self.word.bits() {
-            64 => format!("a {sign} divisor"),
-            _ => format!("i64(i32(a) {sign} i32(divisor))"),
+        let of = self.texts.of;
+        let made = match (self.texts.word, of) {
+            (Word::W64, _) | (_, IntegerType::Narrow) => format!("a {sign} divisor"),
+            (_, IntegerType::Wide) => format!("i64(i32(a) {sign} i32(divisor))"),
         };
+        let [zero, one, least] = [0, 1, -1].map(|value| of.literal(value));
         let made = match sign {
-            "/" => wrapped(self.word, &format!("select({made}, 0li - a, b == -1li)")),
+            "/" => self.texts.wrapped(&format!("select({made}, {zero} - a, b == {least})")),
             _ => made,
         };
         self.function(&format!(
-            "    let divisor = select(b, 1li, (b == 0li) | (b == -1li));\n    return {made};\n"
+            "    let divisor = select(b, {one}, (b == {zero}) | (b == {least}));\n    return {made};\n"
         ))
     }
 
     /// Square and multiply, four bits of the exponent a round: drivers may allow few of them.
     fn power(&self) -> String {
-        let step = "        power = select(power, power * square, (left & 1lu) == 1lu);\n\
-            \x20       square = square * square;\n        left = left >> 1u;\n";
+        let (of, word) = (self.texts.of, self.texts.of.unsigned());
+        let [zero, one] = [0, 1].map(|value| of.literal(value));
+        let [none, bit] = [0, 1].map(|value| of.unsigned_literal(value));
+        let step = format!(
+            "        power = select(power, power * square, (left & {bit}) == {bit});\n\
+            \x20       square = square * square;\n        left = left >> 1u;\n"
+        );
         self.function(&format!(
-            "    var power = 1li;\n    var square = a;\n    var left = u64(max(b, 0li));\n    loop {{\n\
-            \x20       if (left == 0lu) {{ break; }}\n{}    }}\n    return {};\n",
+            "    var power = {one};\n    var square = a;\n    var left = {word}(max(b, {zero}));\n    loop {{\n\
+            \x20       if (left == {none}) {{ break; }}\n{}    }}\n    return {};\n",
             step.repeat(4),
-            wrapped(self.word, "power")
+            self.texts.wrapped("power")
         ))
     }
 
     fn with_body(&self, body: &str) -> String {
-        self.function(&format!("    let is_within = u64(b) < {}lu;\n{body}", self.word.bits()))
+        let (of, bits) = (self.texts.of, self.texts.word.bits());
+        let end = of.unsigned_literal(bits.into());
+        self.function(&format!("    let is_within = {}(b) < {end};\n{body}", of.unsigned()))
     }
 
     /// What is 0 for an amount that is no amount.
     fn shifted(&self, made: &str) -> String {
-        self.with_body(&format!("    return select(0li, {made}, is_within);\n"))
+        let zero = self.texts.of.literal(0);
+        let made = self.texts.wrapped(made);
+        self.with_body(&format!("    return select({zero}, {made}, is_within);\n"))
     }
 
     /// By an amount modulo the width.
     fn rotated(&self, made: &str) -> String {
-        let most = self.word.bits() - 1;
+        let most = self.texts.word.bits() - 1;
         self.function(&format!(
             "    let most = {most}u;\n    let amount = u32(b) & most;\n    let word = {};\n    return {};\n",
             self.unsigned(),
-            wrapped(self.word, &format!("i64({made})"))
+            self.texts.wrapped(&format!("{}({made})", self.texts.of.name()))
         ))
     }
 }

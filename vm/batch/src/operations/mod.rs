@@ -1,8 +1,8 @@
 //! How each operation on values is written in WGSL, so that it has the interpreter's bits. Knows no block, no memory, and not what
 //! follows where a check fails.
 //!
-//! Integers are `i64`, which devices must have; floats are `f64` or `f32` as the program's are, and fixed point is `i64`: programs
-//! of `f32` and of fixed point need no `f64`. A shader declares what the texts name:
+//! Integers are `i64`, or `i32` where a shader's words are narrow; floats are `f64` or `f32` as the program's are, and fixed point is
+//! `i64`: programs of `f32` and of fixed point need no `f64`. A shader declares what the texts name:
 //!
 //! - `zero`, a private variable of the type of reals that is 0 when it begins, which is loaded: only where reals are floats;
 //! - `constants`, the buffer that [`Operations::tables`] lie in.
@@ -29,13 +29,17 @@ use reviver_compile::form::NumberKinds;
 use reviver_compile::op::OpKind;
 use reviver_isa::instruction::Class;
 
+use self::integers::IntegerTexts;
 use self::library::Library;
 use self::reals::RealTexts;
+pub(crate) use self::spelling::IntegerType;
+use self::spelling::NumberTypes;
 
 /// The operations of a shader.
 #[derive(Debug)]
 pub(crate) struct Operations {
     numbers: NumberKinds,
+    integers: IntegerType,
     library: Library,
 }
 
@@ -59,28 +63,34 @@ impl Written {
 }
 
 impl Operations {
-    pub fn new(numbers: NumberKinds) -> Operations {
-        Operations { numbers, library: Library::default() }
+    /// On numbers of a program, whose integers have a type: one that all of its words fit into.
+    pub fn new(numbers: NumberKinds, integers: IntegerType) -> Operations {
+        Operations { numbers, integers, library: Library::default() }
+    }
+
+    /// The type of integers.
+    pub fn integers(&self) -> IntegerType {
+        self.integers
     }
 
     /// The type of a class.
     pub fn type_of(&self, class: Class) -> &'static str {
-        spelling::type_of(self.numbers.system, class)
+        self.types().name(class)
     }
 
     /// The literal of a class whose bits these are, as [`reviver_vm::State`] holds them.
     pub fn literal(&self, class: Class, bits: u64) -> String {
-        spelling::literal(self.numbers.system, class, bits)
+        self.types().literal(class, bits)
     }
 
     /// The value of a class that an expression of type `u64` has the bits of.
     pub fn of_word(&self, class: Class, word: &str) -> String {
-        spelling::of_word(self.numbers.system, class, word)
+        self.types().of_word(class, word)
     }
 
     /// The bits of a value, as an expression of type `u64`.
     pub fn to_word(&self, class: Class, value: &str) -> String {
-        spelling::to_word(self.numbers.system, class, value)
+        self.types().to_word(class, value)
     }
 
     /// An operation on values: its operands are names, literals, or in parentheses, and may be written several times. Names that
@@ -97,7 +107,7 @@ impl Operations {
         let text = match (kind, operands) {
             (OpKind::RequireAdmitted, [a]) => self.reals().not_admitted(a),
             (OpKind::RequireVacant, [a]) => Some(self.reals().not_vacant(a)),
-            (OpKind::RequireTrue, [a]) => Some(format!("({a} == 0li)")),
+            (OpKind::RequireTrue, [a]) => Some(self.integer_texts().is_zero(a)),
             (OpKind::RequireApart, [a, b]) => Some(format!("({a} == {b})")),
             _ => None,
         }?;
@@ -119,13 +129,21 @@ impl Operations {
         self.library.tables()
     }
 
+    fn types(&self) -> NumberTypes {
+        NumberTypes { system: self.numbers.system, integers: self.integers }
+    }
+
+    fn integer_texts(&self) -> IntegerTexts {
+        IntegerTexts { word: self.numbers.word, of: self.integers }
+    }
+
     fn reals(&self) -> RealTexts {
-        RealTexts { numbers: self.numbers }
+        RealTexts { numbers: self.numbers, integers: self.integer_texts() }
     }
 
     fn written(&self, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
         match kind {
-            OpKind::Int(value) => Some(Written::surely(spelling::integer(value))),
+            OpKind::Int(value) => Some(Written::surely(self.integers.literal(value))),
             OpKind::Real(bits) => Some(Written::surely(self.literal(Class::Real, bits))),
             OpKind::IntAdd
             | OpKind::IntSub
@@ -145,7 +163,7 @@ impl Operations {
             | OpKind::IntSar
             | OpKind::IntTest(_)
             | OpKind::IntChoose
-            | OpKind::Choose => integers::written(self.numbers.word, kind, operands),
+            | OpKind::Choose => self.integer_texts().written(kind, operands),
             OpKind::Add
             | OpKind::Sub
             | OpKind::Mul

@@ -6,19 +6,29 @@ use reviver_isa::arith::Elementary;
 use reviver_isa::module::{RealSystem, Word};
 
 use super::function::RealFunction;
+use super::integers::{IntegerTexts, holds};
 use super::spelling::FloatType;
-use super::{Written, fixed_functions, floats, integers};
+use super::{Written, fixed_functions, floats};
 
 /// The texts of a program's reals.
 pub(super) struct RealTexts {
     pub numbers: NumberKinds,
+    pub integers: IntegerTexts,
 }
 
 impl RealTexts {
     pub fn written(&self, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
         if let (OpKind::Test(order), [a, b]) = (kind, operands) {
-            return Some(Written::surely(integers::bit(&integers::holds(order, a, b))));
+            return Some(Written::surely(self.integers.bit(&holds(order, a, b))));
         }
+        // What functions take as an integer has 64 bits.
+        let widened = |n: usize| operands.get(n).map(|operand| self.integers.of.widened(operand));
+        let widened = match kind {
+            OpKind::RealOf => vec![widened(0)?],
+            OpKind::Powi => vec![operands.first()?.to_string(), widened(1)?],
+            _ => operands.iter().map(|operand| (*operand).to_owned()).collect(),
+        };
+        let operands: &[&str] = &widened.iter().map(String::as_str).collect::<Vec<_>>();
         match self.numbers.system {
             RealSystem::F64 | RealSystem::F32 => {
                 self.of_float(FloatType::of(self.numbers.system)?, kind, name, operands)
@@ -54,16 +64,16 @@ impl RealTexts {
 
     /// An integer of 64 bits, which fails where it is no word.
     fn within_word(&self, made: String, name: &str, fails: String) -> Written {
-        let (line, text) = (format!("let {name}_whole = {made};"), format!("{name}_whole"));
+        let (line, whole) = (format!("let {name}_whole = {made};"), format!("{name}_whole"));
         let fails = match (self.numbers.word, fails.as_str()) {
             (Word::W64, "") => None,
             (Word::W64, _) => Some(fails),
             (Word::W8 | Word::W16 | Word::W32, fails) => {
-                let is_no_word = integers::is_no_word(self.numbers.word, &text);
+                let is_no_word = self.integers.is_no_word(&whole);
                 Some(if fails.is_empty() { is_no_word } else { format!("({fails} | {is_no_word})") })
             }
         };
-        Written { lines: vec![line], text, fails, rounds: 0 }
+        Written { lines: vec![line], text: self.integers.of.of_wide(&whole), fails, rounds: 0 }
     }
 
     fn of_fixed(&self, fraction: u8, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {

@@ -72,47 +72,124 @@ impl FloatType {
     }
 }
 
-/// A literal integer.
-pub(super) fn integer(value: i64) -> String {
-    match value {
-        // Its magnitude is no integer.
-        i64::MIN => "i64(0x8000000000000000lu)".to_owned(),
-        _ if value < 0 => format!("(-{}li)", value.unsigned_abs()),
-        _ => format!("{value}li"),
+/// The type of a program's integers, which are words, and of addresses. The narrow one is for programs whose words have at most 32 bits: devices
+/// compute several times as fast with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IntegerType {
+    Narrow,
+    Wide,
+}
+
+impl IntegerType {
+    pub fn name(self) -> &'static str {
+        match self {
+            IntegerType::Narrow => "i32",
+            IntegerType::Wide => "i64",
+        }
+    }
+
+    /// The type of the same width without sign.
+    pub fn unsigned(self) -> &'static str {
+        match self {
+            IntegerType::Narrow => "u32",
+            IntegerType::Wide => "u64",
+        }
+    }
+
+    pub fn bits(self) -> u32 {
+        match self {
+            IntegerType::Narrow => 32,
+            IntegerType::Wide => 64,
+        }
+    }
+
+    /// A literal integer.
+    pub fn literal(self, value: i64) -> String {
+        match self {
+            // Their magnitudes are no integers.
+            IntegerType::Narrow if value == i64::from(i32::MIN) => "i32(0x80000000u)".to_owned(),
+            IntegerType::Wide if value == i64::MIN => "i64(0x8000000000000000lu)".to_owned(),
+            _ if value < 0 => format!("(-{}{})", value.unsigned_abs(), self.suffix()),
+            _ => format!("{value}{}", self.suffix()),
+        }
+    }
+
+    /// A literal that isn't negative, of the type without sign.
+    pub fn unsigned_literal(self, value: u64) -> String {
+        match self {
+            IntegerType::Narrow => format!("{value}u"),
+            IntegerType::Wide => format!("{value}lu"),
+        }
+    }
+
+    /// An integer as one of 64 bits.
+    pub fn widened(self, value: &str) -> String {
+        match self {
+            IntegerType::Narrow => format!("i64({value})"),
+            IntegerType::Wide => value.to_owned(),
+        }
+    }
+
+    /// An integer of 64 bits that is a word, as one of this type.
+    pub fn of_wide(self, value: &str) -> String {
+        match self {
+            IntegerType::Narrow => format!("i32({value})"),
+            IntegerType::Wide => value.to_owned(),
+        }
+    }
+
+    fn suffix(self) -> &'static str {
+        match self {
+            IntegerType::Narrow => "i",
+            IntegerType::Wide => "li",
+        }
     }
 }
 
-/// The type of a class.
-pub(super) fn type_of(system: RealSystem, class: Class) -> &'static str {
-    match (class, FloatType::of(system)) {
-        (Class::Real, Some(float)) => float.name,
-        (Class::Real, None) | (Class::Int, _) => "i64",
-    }
+/// The types of the numbers of a shader.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NumberTypes {
+    pub system: RealSystem,
+    pub integers: IntegerType,
 }
 
-/// The literal of a class whose bits these are.
-pub(super) fn literal(system: RealSystem, class: Class, bits: u64) -> String {
-    match (class, FloatType::of(system)) {
-        (Class::Real, Some(float)) => float.literal(bits),
-        (Class::Real, None) | (Class::Int, _) => integer(bits as i64),
+impl NumberTypes {
+    /// The type of a class.
+    pub fn name(self, class: Class) -> &'static str {
+        match (class, FloatType::of(self.system)) {
+            (Class::Int, _) => self.integers.name(),
+            (Class::Real, Some(float)) => float.name,
+            (Class::Real, None) => IntegerType::Wide.name(),
+        }
     }
-}
 
-/// A number in a word of 64 bits.
-pub(super) fn of_word(system: RealSystem, class: Class, word: &str) -> String {
-    match (class, system) {
-        (Class::Real, RealSystem::F64) => format!("bitcast<f64>({word})"),
-        (Class::Real, RealSystem::F32) => format!("bitcast<f32>(u32({word}))"),
-        (Class::Real, RealSystem::Fixed(_)) | (Class::Int, _) => format!("i64({word})"),
+    /// The literal of a class whose bits these are.
+    pub fn literal(self, class: Class, bits: u64) -> String {
+        match (class, FloatType::of(self.system)) {
+            (Class::Int, _) => self.integers.literal(bits as i64),
+            (Class::Real, Some(float)) => float.literal(bits),
+            (Class::Real, None) => IntegerType::Wide.literal(bits as i64),
+        }
     }
-}
 
-/// The word of 64 bits of a number.
-pub(super) fn to_word(system: RealSystem, class: Class, value: &str) -> String {
-    match (class, system) {
-        (Class::Real, RealSystem::F64) => format!("bitcast<u64>({value})"),
-        (Class::Real, RealSystem::F32) => format!("u64(bitcast<u32>({value}))"),
-        (Class::Real, RealSystem::Fixed(_)) | (Class::Int, _) => format!("u64({value})"),
+    /// A number in a word of 64 bits.
+    pub fn of_word(self, class: Class, word: &str) -> String {
+        match (class, self.system) {
+            (Class::Int, _) => format!("{}({word})", self.integers.name()),
+            (Class::Real, RealSystem::F64) => format!("bitcast<f64>({word})"),
+            (Class::Real, RealSystem::F32) => format!("bitcast<f32>(u32({word}))"),
+            (Class::Real, RealSystem::Fixed(_)) => format!("i64({word})"),
+        }
+    }
+
+    /// The word of 64 bits of a number.
+    pub fn to_word(self, class: Class, value: &str) -> String {
+        match (class, self.system) {
+            (Class::Int, _) => format!("u64({})", self.integers.widened(value)),
+            (Class::Real, RealSystem::F64) => format!("bitcast<u64>({value})"),
+            (Class::Real, RealSystem::F32) => format!("u64(bitcast<u32>({value}))"),
+            (Class::Real, RealSystem::Fixed(_)) => format!("u64({value})"),
+        }
     }
 }
 
@@ -128,6 +205,9 @@ mod tests {
         assert_eq!(doubles, ["zero", minus_zero, "1.0lf", "(-0.1lf)", "5e-324lf", infinity]);
         let singles = [0.0, -2.5, 1e-45, f64::NEG_INFINITY].map(|value| SINGLE.float(value));
         assert_eq!(singles, ["zero", "(-2.5f)", "1e-45f", "bitcast<f32>(0xff800000u)"]);
-        assert_eq!([5, -5, i64::MIN].map(integer), ["5li", "(-5li)", "i64(0x8000000000000000lu)"]);
+        let wide = [5, -5, i64::MIN].map(|value| IntegerType::Wide.literal(value));
+        assert_eq!(wide, ["5li", "(-5li)", "i64(0x8000000000000000lu)"]);
+        let narrow = [5, -5, i32::MIN.into()].map(|value| IntegerType::Narrow.literal(value));
+        assert_eq!(narrow, ["5i", "(-5i)", "i32(0x80000000u)"]);
     }
 }

@@ -46,9 +46,11 @@ impl Writer<'_> {
         let (name, address) = (format!("at{}", value.0), self.value(address));
         let from = match run.first {
             0 => address,
-            first => format!("({address} - {first}li)"),
+            first => format!("({address} - {})", self.operations.integers().literal(first.into())),
         };
-        self.line(format!("let {name} = select(0u, u32({from}), bitcast<u64>({from}) < {}lu);", run.cells()));
+        let of = self.operations.integers();
+        let (unsigned, cells) = (of.unsigned(), of.unsigned_literal(run.cells().into()));
+        self.line(format!("let {name} = select(0u, u32({from}), bitcast<{unsigned}>({from}) < {cells});"));
         Some(format!("{}u + {name}", self.memory_at() + run.word))
     }
 

@@ -3,8 +3,9 @@
 use reviver_compile::form::SsaEnd;
 use reviver_compile::op::SsaValue;
 use reviver_compile::written::followed;
+use reviver_isa::instruction::Class;
 
-use super::Writer;
+use super::{ControlType, Writer};
 use crate::statements::{AskedLabels, ShaderStatement};
 
 impl Writer<'_> {
@@ -48,7 +49,9 @@ impl Writer<'_> {
             }
             let block = self.text.journey.form.blocks.get(of as usize);
             match block.map(|block| &block.end) {
-                Some(SsaEnd::Branch { condition, .. }) => format!("{} != 0li", self.value(*condition)),
+                Some(SsaEnd::Branch { condition, .. }) => {
+                    format!("{} != {}", self.value(*condition), self.zero())
+                }
                 // Nothing else branches.
                 Some(SsaEnd::Go(_) | SsaEnd::Pause { .. } | SsaEnd::Exit { .. }) | None => "true".to_owned(),
             }
@@ -109,9 +112,10 @@ impl Writer<'_> {
             self.line(format!("hold({word}u, {bits});"));
         }
         for (word, control) in self.control.clone().into_iter().enumerate() {
-            let bits = match control.class {
-                None => format!("u64({})", control.name),
-                class => self.to_word(class, control.name),
+            let bits = match control.of {
+                ControlType::Label | ControlType::Steps => format!("u64({})", control.name),
+                ControlType::Mark => control.name.to_owned(),
+                ControlType::Real => self.to_word(Some(Class::Real), control.name),
             };
             self.line(format!("hold({word}u, {bits});"));
         }

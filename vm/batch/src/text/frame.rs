@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use reviver_isa::instruction::Class;
 
-use super::Writer;
+use super::{ControlType, Writer};
 use crate::shader::{WORKGROUP, status};
 use crate::statements::StatementLabel;
 use crate::words::WordRun;
@@ -108,9 +108,11 @@ impl Writer<'_> {
         self.open("if (before == UNDERWAY) {");
         for (word, control) in self.control.clone().into_iter().enumerate() {
             let word = format!("held({word}u)");
-            let text = match control.name {
-                "lead" | "chosen" => format!("u32({word})"),
-                _ => self.of_word(control.class, &word),
+            let text = match control.of {
+                ControlType::Label => format!("u32({word})"),
+                ControlType::Steps => format!("i64({word})"),
+                ControlType::Mark => word,
+                ControlType::Real => self.of_word(Some(Class::Real), &word),
             };
             self.line(format!("{} = {text};", control.name));
         }

@@ -10,8 +10,8 @@ mod operations;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reviver_compile::form::NumberKinds;
-use reviver_compile::op::SsaValue;
+use reviver_compile::form::{Definition, NumberKinds};
+use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 use reviver_compile::written::{TextPlan, followed};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
@@ -21,7 +21,7 @@ use crate::ends::{LaneArrival, LaneTurning};
 use crate::graph::BlockGraph;
 use crate::journey::LaneJourney;
 use crate::no_shader::NoShader;
-use crate::operations::Operations;
+use crate::operations::{IntegerType, Operations};
 use crate::shader::LaneShader;
 use crate::statements::ShaderStatements;
 use crate::structure::structured;
@@ -58,6 +58,9 @@ pub(crate) struct WrittenLanes {
 /// The most words of a lane's memory: it is filled and compared in loops, whose rounds count.
 pub(crate) const MOST_WORDS: u64 = 1 << 18;
 
+/// An index among fewer cells, and an offset that is less, have a sum in 32 bits, which is no index unless that in 64 bits is.
+const NARROW_CELLS: u64 = 1 << 30;
+
 impl LaneText {
     /// The shader.
     ///
@@ -80,7 +83,7 @@ impl LaneText {
         let mut writer = Writer {
             has_reals,
             control: control_words(&self, &statements, &reducible),
-            operations: Operations::new(form.numbers),
+            operations: Operations::new(form.numbers, self.integers()),
             numbers: form.numbers,
             text: &self,
             plan: &plan,
@@ -126,6 +129,32 @@ impl LaneText {
             || self.memory.runs.iter().any(|run| run.space.class() == Class::Real)
     }
 
+    /// The type of integers: narrow where words are, and nothing is counted in it but cells. Numbers of steps are longer than words may be.
+    fn integers(&self) -> IntegerType {
+        let form = &self.journey.form;
+        let has_room = |definition: &Definition| match definition {
+            Definition::Op(SsaOp { kind: OpKind::Int(literal), .. }) => i32::try_from(*literal).is_ok(),
+            Definition::Op(SsaOp { kind: OpKind::Index { offset }, .. }) => {
+                offset.unsigned_abs() < NARROW_CELLS
+            }
+            Definition::Op(_) | Definition::Parameter(_) => true,
+        };
+        let counts_steps =
+            |value: &SsaValue| form.op(*value).is_some_and(|op| matches!(op.kind, OpKind::Clock { .. }));
+        let counts = self.memory.counts;
+        let has_few_cells = [counts.ints, counts.reals, counts.references]
+            .into_iter()
+            .all(|cells| u64::from(cells) < NARROW_CELLS);
+        let is_narrow = form.numbers.word.bits() <= 32
+            && has_few_cells
+            && form.definitions.iter().all(has_room)
+            && !form.blocks.iter().flat_map(|block| &block.ops).any(counts_steps);
+        match is_narrow {
+            true => IntegerType::Narrow,
+            false => IntegerType::Wide,
+        }
+    }
+
     /// What blocks use besides what the form says.
     fn others(&self) -> Vec<(u32, SsaValue)> {
         let arrivals = self
@@ -152,11 +181,20 @@ fn graph(journey: &LaneJourney, plan: &TextPlan) -> BlockGraph {
     graph
 }
 
-/// A variable that lives as long as the lane, besides the form's values: its type, and whether its word is that of a real.
+/// A variable that lives as long as the lane, besides the form's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ControlWord {
     name: &'static str,
-    class: Option<Class>,
+    of: ControlType,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ControlType {
+    Label,
+    /// A number of steps: 64 bits with a sign, whatever the program's words are.
+    Steps,
+    Mark,
+    Real,
 }
 
 /// What is kept of every lane that goes on later.
@@ -169,16 +207,16 @@ fn control_words(
         return Vec::new();
     }
     let mut words = vec![
-        ControlWord { name: "lead", class: None },
-        ControlWord { name: "clock", class: Some(Class::Int) },
+        ControlWord { name: "lead", of: ControlType::Label },
+        ControlWord { name: "clock", of: ControlType::Steps },
     ];
     if !reducible.switches.is_empty() {
-        words.push(ControlWord { name: "chosen", class: None });
+        words.push(ControlWord { name: "chosen", of: ControlType::Label });
     }
     if text.is_watched() {
         let reals = ["loss", "largest", "freed", "freed_error"];
-        words.push(ControlWord { name: "path", class: None });
-        words.extend(reals.map(|name| ControlWord { name, class: Some(Class::Real) }));
+        words.push(ControlWord { name: "path", of: ControlType::Mark });
+        words.extend(reals.map(|name| ControlWord { name, of: ControlType::Real }));
     }
     words
 }
@@ -238,7 +276,6 @@ impl Writer<'_> {
 
     /// How a value is written where it is used.
     fn value(&self, value: SsaValue) -> String {
-        use reviver_compile::op::OpKind;
         let value = self.plan.resolved(value);
         let form = &self.text.journey.form;
         match form.op(value).map(|op| op.kind) {
@@ -254,6 +291,11 @@ impl Writer<'_> {
     fn type_of(&self, value: SsaValue) -> &'static str {
         let class = self.text.journey.form.class(value).unwrap_or(Class::Int);
         self.operations.type_of(class)
+    }
+
+    /// The literal integer 0.
+    fn zero(&self) -> String {
+        self.operations.literal(Class::Int, 0)
     }
 
     /// The type of reals.

@@ -56,7 +56,8 @@ impl Writer<'_> {
             OpKind::Index { offset } => self.index(value, op, offset, &operands),
             OpKind::Place => {
                 if let [base, index, stride] = operands.as_slice() {
-                    self.make(value, &placed(base, index, stride));
+                    let text = self.placed(base, index, stride);
+                    self.make(value, &text);
                 }
             }
             OpKind::Load(space) => {
@@ -137,7 +138,7 @@ impl Writer<'_> {
     /// The lane has failed where something holds, but for a guard. What comes behind is gone through all the same, to the next round.
     pub(super) fn fail(&mut self, fails: &str, guard: Option<SsaValue>) {
         let guarded = match guard.map(|guard| self.value(guard)) {
-            Some(guard) => format!("(({fails}) & ({guard} != 0li))"),
+            Some(guard) => format!("(({fails}) & ({guard} != {}))", self.zero()),
             None => format!("({fails})"),
         };
         self.line(format!("failed = failed | {guarded};"));
@@ -166,23 +167,26 @@ impl Writer<'_> {
         };
         self.make(value, &text);
         let length = self.unsigned(length);
-        self.fail(&format!("bitcast<u64>({name}) >= {length}"), op.guard);
+        let unsigned = self.operations.integers().unsigned();
+        self.fail(&format!("bitcast<{unsigned}>({name}) >= {length}"), op.guard);
     }
 
-    /// An integer as a word.
+    /// An integer without sign.
     fn unsigned(&self, value: SsaValue) -> String {
+        let of = self.operations.integers();
         match self.text.journey.form.op(self.plan.resolved(value)).map(|op| op.kind) {
-            Some(OpKind::Int(literal)) => format!("{}lu", literal as u64),
-            Some(_) | None => format!("bitcast<u64>({})", self.value(value)),
+            Some(OpKind::Int(literal)) => of.unsigned_literal(literal as u64),
+            Some(_) | None => format!("bitcast<{}>({})", of.unsigned(), self.value(value)),
         }
     }
-}
 
-/// The text of base + index·stride.
-fn placed(base: &str, index: &str, stride: &str) -> String {
-    match (base, stride) {
-        ("0li", "1li") => index.to_owned(),
-        (_, "1li") => format!("{base} + {index}"),
-        _ => format!("{base} + {index} * {stride}"),
+    /// The text of base + index·stride.
+    fn placed(&self, base: &str, index: &str, stride: &str) -> String {
+        let [none, one] = [0, 1].map(|value| self.operations.integers().literal(value));
+        match (base == none, stride == one) {
+            (true, true) => index.to_owned(),
+            (false, true) => format!("{base} + {index}"),
+            (_, false) => format!("{base} + {index} * {stride}"),
+        }
     }
 }

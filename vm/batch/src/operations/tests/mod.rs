@@ -13,8 +13,8 @@ use reviver_isa::module::{RealSystem, Word};
 
 use self::meaning::{ExpectedMeaning, meaning};
 use self::operands::{Random, operand};
-use super::Operations;
 use super::function::RealFunction;
+use super::{IntegerType, Operations};
 use crate::device::{BatchDevice, DeviceNumbers};
 use crate::dispatch::DeviceShader;
 use crate::lowering::{LoweredIntegers, LoweredResults, Lowering};
@@ -62,9 +62,18 @@ fn kinds(system: RealSystem, word: Word) -> NumberKinds {
     NumberKinds { word, system, tolerance: 1e-9 }
 }
 
+/// The types of integers that an operation may be written for.
+fn integer_types(word: Word, kind: OpKind) -> Vec<IntegerType> {
+    let has_room = !matches!(kind, OpKind::Int(literal) if i32::try_from(literal).is_err());
+    match word.bits() <= 32 && has_room {
+        true => vec![IntegerType::Narrow, IntegerType::Wide],
+        false => vec![IntegerType::Wide],
+    }
+}
+
 /// The shader of an operation: it is given three operands, and finds a value and whether the operation has failed.
-fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
-    let mut operations = Operations::new(numbers);
+fn shader(numbers: NumberKinds, integers: IntegerType, kind: OpKind) -> Option<LaneShader> {
+    let mut operations = Operations::new(numbers, integers);
     let facts = kind.facts();
     let names = &["a", "b", "c"][..facts.operands.len()];
     let zero = operations.of_word(Class::Real, "constants[0]");
@@ -154,9 +163,12 @@ fn differences(
 fn check(numbers: NumberKinds, kinds: impl IntoIterator<Item = OpKind>, lanes: usize) {
     let mut wrong = Vec::new();
     for kind in kinds {
-        let text = shader(numbers, kind).unwrap_or_else(|| panic!("{kind:?} isn't written"));
-        for device in devices_for(&text.wgsl) {
-            wrong.extend(differences(&device, numbers, kind, &text, lanes));
+        for of in integer_types(numbers.word, kind) {
+            let text = shader(numbers, of, kind).unwrap_or_else(|| panic!("{kind:?} isn't written"));
+            for device in devices_for(&text.wgsl) {
+                let differences = differences(&device, numbers, kind, &text, lanes);
+                wrong.extend(differences.map(|words| format!("{}: {words}", of.name())));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -176,7 +188,7 @@ fn pairs_are_exact_where_results_are_decorated() {
     let Some(device) = device_with(lowering) else { return };
     let numbers = kinds(RealSystem::F32, Word::W64);
     for kind in integers().into_iter().chain(arithmetic()) {
-        let text = shader(numbers, kind).unwrap();
+        let text = shader(numbers, IntegerType::Wide, kind).unwrap();
         assert_eq!(differences(&device, numbers, kind, &text, 1 << 14), None);
     }
 }
@@ -185,7 +197,7 @@ fn pairs_are_exact_where_results_are_decorated() {
 fn doubles_on_pairs_are_refused_with_what_the_device_lacks() {
     let lowering = Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Opaque };
     let Some(device) = device_with(lowering) else { return };
-    let text = shader(kinds(RealSystem::F64, Word::W64), OpKind::Add).unwrap();
+    let text = shader(kinds(RealSystem::F64, Word::W64), IntegerType::Wide, OpKind::Add).unwrap();
     let refused = [DeviceShader::new(&device, &text).err(), device.is_exact_for(DeviceNumbers::F64).err()];
     let lacking = if device.info().has_f64 { "SHADER_INT64" } else { "SHADER_F64" };
     for error in refused {
@@ -252,6 +264,7 @@ fn functions_of_doubles() {
 #[test]
 fn functions_of_singles() {
     check(kinds(RealSystem::F32, Word::W64), functions(), 1 << 16);
+    check(kinds(RealSystem::F32, Word::W32), [OpKind::Powi], 1 << 14);
 }
 
 #[test]
