@@ -127,8 +127,8 @@ fn every_wrong_solution_gets_the_hint_that_it_names() {
     assert!(tried >= WRONG_AT_LEAST, "{tried} wrong solutions");
 }
 
-const WRONG_AT_LEAST: usize = 7;
-const EXERCISES_AT_LEAST: usize = 2;
+const WRONG_AT_LEAST: usize = 25;
+const EXERCISES_AT_LEAST: usize = 30;
 
 #[test]
 fn every_exercise_is_complete() {
@@ -139,12 +139,19 @@ fn every_exercise_is_complete() {
         let number: usize = name.split('-').next().unwrap().parse().unwrap();
         assert_eq!(number, n + 1, "{name}: the numbers have a gap, or one is there twice");
         let task = source.read("task.md");
-        assert!(task.starts_with(&format!("# {number}. ")), "{name}: the title of the task has another number");
+        assert!(
+            task.starts_with(&format!("# {number}. ")),
+            "{name}: the title of the task has another number"
+        );
         let marked = |text: &str| -> Vec<String> {
             text.lines().filter(|line| line.starts_with(";!")).map(str::to_owned).collect()
         };
         let expected = marked(&source.read("expect.txt"));
-        assert_eq!(marked(&source.read("start.rasm")), expected, "{name}: the header of the start says something else");
+        assert_eq!(
+            marked(&source.read("start.rasm")),
+            expected,
+            "{name}: the header of the start says something else"
+        );
         for file in ["start.rasm", "solution.rasm", "reference.rasm"].map(|file| source.folder.join(file)) {
             if file.exists() {
                 reviver(&format!("fmt --check {}", file.display())).expect(0);
@@ -184,7 +191,11 @@ const FIRST: &str = "mine/01-swap-two-cells/start.rasm";
 #[test]
 fn a_set_is_copied_and_nothing_is_overwritten() {
     let folder = Folder::new();
-    folder.reviver("course start mine").expect(0).prints_part("exercises in mine").prints_part("reviver course check 1");
+    folder
+        .reviver("course start mine")
+        .expect(0)
+        .prints_part("exercises in mine")
+        .prints_part("reviver course check 1");
     let has = |name: &str| folder.path("mine/01-swap-two-cells").join(name).exists();
     assert!(has("task.md") && has("start.rasm") && has("solution.rasm"));
     assert!(!has("hints.toml") && !has("expect.txt") && !has("wrong"), "nothing is copied that tells how");
@@ -207,10 +218,15 @@ fn the_first_exercise_is_begun_hinted_at_and_passed() {
     ran.prints_part("  1           Swap two cells").prints_part("next: Swap two cells, 01-swap-two-cells");
     let ran = within(&folder, "course check 1").expect(1);
     let ran = ran.prints_part("1. Swap two cells: not begun yet").prints_part("  no  erases nothing");
-    assert!(ran.stdout.contains("what   The numbers change places") && !ran.stdout.contains("where  "), "{ran:?}");
+    assert!(
+        ran.stdout.contains("what   The numbers change places") && !ran.stdout.contains("where  "),
+        "{ran:?}"
+    );
     let ran = within(&folder, "course check 1 --more").expect(1);
     assert!(ran.stdout.contains("where  The four lines") && !ran.stdout.contains("read   "), "{ran:?}");
-    within(&folder, "course check 01-swap-two-cells -mm").expect(1).prints_part("read   chapter 1 of the book");
+    within(&folder, "course check 01-swap-two-cells -mm")
+        .expect(1)
+        .prints_part("read   chapter 1 of the book");
     folder.file(FIRST, ".inout a default 3\n.inout b default 8\nswap a, b\n");
     let ran = within(&folder, "course check 1").expect(0);
     ran.prints_part("1. Swap two cells: passed").prints_part("next: There and back by hand");
@@ -254,8 +270,11 @@ fn all_exercises_are_checked_where_none_is_named() {
     let folder = begun();
     folder.file(FIRST, ".inout a default 3\n.inout b default 8\nadd a, b\n");
     let ran = within(&folder, "course check").expect(1);
-    let ran = ran.prints_part("  1  failed     Swap two cells\n                what   The numbers aren't exchanged.");
-    ran.prints_part("  2  untouched  ").prints_part("0 of ").prints_part("`reviver course check 1` tells more");
+    let ran = ran
+        .prints_part("  1  failed     Swap two cells\n                what   The numbers aren't exchanged.");
+    ran.prints_part("  2  untouched  ")
+        .prints_part("0 of ")
+        .prints_part("`reviver course check 1` tells more");
 }
 
 #[test]
@@ -299,7 +318,8 @@ fn a_class_reads_no_files_of_others() {
     let folder = Folder::new();
     folder.file("secret.rasm", "; the teacher's\n.inout a\n");
     std::fs::create_dir_all(folder.path("eve/01-swap-two-cells")).unwrap();
-    std::os::unix::fs::symlink(folder.path("secret.rasm"), folder.path("eve/01-swap-two-cells/start.rasm")).unwrap();
+    std::os::unix::fs::symlink(folder.path("secret.rasm"), folder.path("eve/01-swap-two-cells/start.rasm"))
+        .unwrap();
     attempt(&folder, "mallory", [("01-swap-two-cells", ".include \"../../secret.rasm\"\n.inout b\n")]);
     let object = folder.reviver("course report eve mallory --json").expect(0).json();
     let first = |n: usize| &object["folders"][n]["exercises"][0];
@@ -324,8 +344,12 @@ fn an_exercise_has_limits() {
 fn the_program_has_all_exercises() {
     let folder = Folder::new();
     let object = folder.reviver("course --json").expect(0).json();
-    let listed: Vec<&str> =
-        object["exercises"].as_array().unwrap().iter().map(|exercise| exercise["name"].as_str().unwrap()).collect();
+    let listed: Vec<&str> = object["exercises"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|exercise| exercise["name"].as_str().unwrap())
+        .collect();
     let sources = sources();
     let names: Vec<&str> = sources.iter().map(|source| &*source.name).collect();
     assert_eq!(listed, names);

@@ -36,7 +36,7 @@ const TWICE: &str = ".in n default 1\n.out twice\nadd twice, 2*n\nsub n, twice /
 fn the_programs_do_what_their_headers_expect() {
     let ran = reviver("test programs --quiet").expect(0);
     let summary = ran.stdout.lines().last().unwrap();
-    assert!(summary.ends_with(" missed") && summary.contains(", 0 missed") || summary.contains(" 0 missed"), "{summary}");
+    assert!(summary.ends_with(" met, 0 missed"), "{summary}");
     assert_eq!(ran.stdout.lines().count(), 1, "{ran:?}");
 }
 
@@ -56,11 +56,15 @@ fn each_line_says_what_was_expected_and_what_was_found() {
 fn properties_hold_for_every_run() {
     let erasing = ".inout n default 1\noverwrite n, 5\n";
     let leaving = ".inout n default 1\n.var t\n.garbage g\nadd t, n\nadd g, n\n";
-    let floats = ".inout x: real default 0.1, y: real default 1e9\nadd x, y\n";
+    let floats = ".inout x: real default 0.1, y: real default 1e3\nadd x, y\n";
     let slow = ".inout n default 3\nfor i in 0..10\nadd n, i\nrof\n";
     for (header, program, expected) in [
         ("run ->\nerases nothing", erasing, "nothing erased / 64 bits erased"),
-        ("run ->\nhistory 0 bytes", erasing, "0 bytes of history / a way back that needs a history of what was erased"),
+        (
+            "run ->\nhistory 0 bytes",
+            erasing,
+            "0 bytes of history / a way back that needs a history of what was erased",
+        ),
         ("run ->\nno garbage", leaving, "no garbage / t: 1, must be 0"),
         ("run ->\nat most 9 steps", slow, "at most 9 steps / "),
         ("run ->\nuses no overwrite", erasing, "uses no overwrite / `overwrite` stands in the text"),
@@ -74,8 +78,13 @@ fn properties_hold_for_every_run() {
     let drifts = outcomes("run -> drifts\nrestored", floats);
     assert_eq!(drifts[0], "met");
     assert!(drifts[1].starts_with("the start again, bit for bit / x = "), "{drifts:?}");
-    let second = outcomes("run n=1 ->\nrun n=7 ->\nno garbage", ".inout n\n.var t\nif n > 5\nadd t, n\nfi t != 0\n");
-    assert_eq!(second, ["met", "met", "no garbage / t: 7, must be 0"], "the second run alone leaves something");
+    let second =
+        outcomes("run n=1 ->\nrun n=7 ->\nno garbage", ".inout n\n.var t\nif n > 5\nadd t, n\nfi t != 0\n");
+    assert_eq!(
+        second,
+        ["met", "met", "no garbage / t: 7, must be 0"],
+        "the second run alone leaves something"
+    );
 }
 
 /// Where a property has a line of its own, it is said there, and nowhere else.
@@ -104,14 +113,20 @@ fn what_does_not_arrive_is_not_judged() {
 fn words_of_included_files_count() {
     let folder = Folder::new();
     folder.file("part.rasm", ".macro put(x)\n        overwrite x, 1\n.endm\n");
-    folder.file("program.rasm", ";! run ->\n;! uses no overwrite\n.include \"part.rasm\"\n.inout n\n        put n\n");
+    folder.file(
+        "program.rasm",
+        ";! run ->\n;! uses no overwrite\n.include \"part.rasm\"\n.inout n\n        put n\n",
+    );
     folder.reviver("test program.rasm").expect(1).prints_part("`overwrite` stands in the text");
 }
 
 #[test]
 fn a_reference_is_compared_on_random_inputs() {
     let folder = Folder::new();
-    folder.file("reference.rasm", ".inout A[4], x: real\n.out sum, y: real\nadd sum, A[0] + A[1] + A[2] + A[3]\nadd y, x*x\n");
+    folder.file(
+        "reference.rasm",
+        ".inout A[4], x: real\n.out sum, y: real\nadd sum, A[0] + A[1] + A[2] + A[3]\nadd y, x*x\n",
+    );
     let program = |sum: &str| {
         format!(
             ";! same as reference.rasm on 50 random A in -5..5, x in 0.5..2.5 seed 7\n;! at most 2 steps\n\
@@ -119,19 +134,29 @@ fn a_reference_is_compared_on_random_inputs() {
         )
     };
     folder.file("right.rasm", program("A[3] + A[2] + A[1] + A[0]"));
-    folder.reviver("test right.rasm").expect(1).prints_part("  ok  line 1").prints_part("expected at most 2 steps");
+    folder
+        .reviver("test right.rasm")
+        .expect(1)
+        .prints_part("  ok  line 1")
+        .prints_part("expected at most 2 steps");
     // Only where the last element isn't 0.
     folder.file("wrong.rasm", program("A[0] + A[1] + A[2]"));
     let first = folder.reviver("test wrong.rasm --json").expect(1).json();
     let miss = &first["files"][0]["expectations"][0]["missed"][0];
     let inputs: Vec<&str> = miss["on"].as_str().unwrap().split(' ').collect();
     let elements: Vec<i64> = inputs[0][2..].split(',').map(|n| n.parse().unwrap()).collect();
-    assert!(elements.len() == 4 && elements.iter().all(|n| (-5..5).contains(n)) && elements[3] != 0, "{inputs:?}");
+    assert!(
+        elements.len() == 4 && elements.iter().all(|n| (-5..5).contains(n)) && elements[3] != 0,
+        "{inputs:?}"
+    );
     let x: f64 = inputs[1][2..].parse().unwrap();
     assert!((0.5..2.5).contains(&x));
     assert_eq!(miss["expected"], json!(format!("sum = {}", elements.iter().sum::<i64>())));
     let again = folder.reviver("test wrong.rasm --json").expect(1).json();
-    assert_eq!(again["files"][0]["expectations"][0]["missed"], first["files"][0]["expectations"][0]["missed"]);
+    assert_eq!(
+        again["files"][0]["expectations"][0]["missed"],
+        first["files"][0]["expectations"][0]["missed"]
+    );
 }
 
 #[test]
@@ -146,14 +171,30 @@ fn a_reference_that_does_not_fit_is_told() {
     };
     let fine = ".in n\n.out y\nadd y, n\nsub n, y\n";
     for (line, program, part) in [
-        ("same as reference.rasm on 100 random n in 0..1000", fine, "that the reference runs to its end / a trap"),
+        (
+            "same as reference.rasm on 100 random n in 0..1000",
+            fine,
+            "that the reference runs to its end / a trap",
+        ),
         ("same as nowhere.rasm on 9 random n in 0..9", fine, "the reference nowhere.rasm / there is no file"),
         ("same as broken.rasm on 9 random n in 0..9", fine, "the reference broken.rasm / no program: "),
         ("same as ../reference.rasm on 9 random n in 0..9", fine, "leads out of the program's folder"),
-        ("same as reference.rasm on 9 random m in 0..9", fine, "an input `m` of the reference / no cell has this name"),
-        ("same as reference.rasm on 9 random y in 0..9", fine, "an input `y` of the reference / it is `.out`"),
+        (
+            "same as reference.rasm on 9 random m in 0..9",
+            fine,
+            "an input `m` of the reference / no cell has this name",
+        ),
+        (
+            "same as reference.rasm on 9 random y in 0..9",
+            fine,
+            "an input `y` of the reference / it is `.out`",
+        ),
         ("same as reference.rasm on 9 random n in 0.5..9", fine, "a range of integers for `n`"),
-        ("same as reference.rasm on 9 random n in 0..9", ".in n\n.out z\nadd z, n\nsub n, z\n", "a result `y` / no result"),
+        (
+            "same as reference.rasm on 9 random n in 0..9",
+            ".in n\n.out z\nadd z, n\nsub n, z\n",
+            "a result `y` / no result",
+        ),
     ] {
         let said = found(line, program);
         assert!(said.contains(part), "{line}: {said}");
@@ -197,7 +238,7 @@ fn a_program_takes_no_more_steps_and_memory_than_it_may() {
         tested("run ->", program, "--memory 64").expect(1).prints_part(found);
     }
     // What is kept to go back counts, too.
-    let lossy = ".inout x: real default 0.1, n default 0\nfrom n == 0\nadd x, 0.1\nadd n, 1\nuntil n == 10000000\n";
+    let lossy = ".inout m, n default 0\nfrom n == 0\noverwrite m, n\nadd n, 1\nuntil n == 10000000\n";
     tested("run exact ->", lossy, "--memory 64").expect(1).prints_part("found more than 64 MiB of memory");
     let exactly = ".inout n default 0\nadd n, 1\nadd n, 1\n";
     tested("run -> n=2", exactly, "--max-steps 2").expect(0);
@@ -258,7 +299,10 @@ fn files_folders_and_patterns_are_tested() {
 fn expectations_may_stand_in_a_file_of_their_own() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("class")).unwrap();
-    folder.file("expect.txt", "What is asked for:\n;! run n=4 -> twice=8\n;! same as twice.rasm on 5 random n in 0..9\n");
+    folder.file(
+        "expect.txt",
+        "What is asked for:\n;! run n=4 -> twice=8\n;! same as twice.rasm on 5 random n in 0..9\n",
+    );
     folder.file("twice.rasm", TWICE);
     folder.file("class/ada.rasm", TWICE);
     folder.file("class/ben.rasm", format!(";! run n=4 -> twice=9\n{}", TWICE.replace("2*n", "2*n + 1")));
@@ -275,8 +319,8 @@ fn build_servers_get_a_report() {
     folder.reviver("test a.rasm b.rasm --junit report.xml").expect(1);
     let report = String::from_utf8(folder.read("report.xml")).unwrap();
     for part in [
-        "<testsuites name=\"reviver test\" tests=\"4\" failures=\"2\" errors=\"0\"",
-        "<testsuite name=\"a.rasm\" tests=\"2\" disabled=\"0\" errors=\"0\" failures=\"1\"",
+        "<testsuites name=\"reviver test\" tests=\"4\" skipped=\"1\" failures=\"2\" errors=\"0\"",
+        "<testsuite name=\"a.rasm\" tests=\"2\" skipped=\"0\" errors=\"0\" failures=\"1\"",
         "<testcase name=\"line 2: run n=1 -&gt; twice=3\" classname=\"a\"",
         "expected twice = 3, found twice = 2",
         "<skipped message=\"no run has arrived\"",
@@ -292,7 +336,9 @@ fn build_servers_get_a_report() {
 #[test]
 fn every_engine_finds_the_same() {
     let without_time = |engine: &str| {
-        let text = reviver(&format!("test programs/sort.rasm programs/besselj.rasm programs/erase.rasm --engine {engine}"));
+        let text = reviver(&format!(
+            "test programs/sort.rasm programs/besselj.rasm programs/erase.rasm --engine {engine}"
+        ));
         text.expect(0).stdout
     };
     assert_eq!(without_time("interp"), without_time("jit"));
@@ -301,6 +347,9 @@ fn every_engine_finds_the_same() {
 #[test]
 fn derivatives_are_expected_in_headers() {
     let program = ".inout x: real default 3\n.out y: real\nadd.square y, x\n";
-    let outcomes = outcomes("grad y x=2 -> value~4 x~4\ngrad y -> x~7\nhessian y -> x,x~2\njacobian -> y,x~6\ngrad z -> x~1", program);
+    let outcomes = outcomes(
+        "grad y x=2 -> value~4 x~4\ngrad y -> x~7\nhessian y -> x,x~2\njacobian -> y,x~6\ngrad z -> x~1",
+        program,
+    );
     assert_eq!(outcomes, ["met", "x ~ 7.0 / x ~ 6.0", "met", "met", "derivatives / no cell `z`"]);
 }
