@@ -51,10 +51,10 @@ pub(crate) fn in_mebibytes(bytes: u64) -> String {
 
 /// Runs to the end in a direction.
 pub(crate) fn go(machine: &mut Machine, travel: Travel, limits: TestLimits) -> Result<(), Halt> {
-    let first = steps(machine);
+    let first = machine.state().step;
     let growth = growth(machine);
     loop {
-        let left = limits.max_steps.saturating_sub(steps(machine).abs_diff(first));
+        let left = limits.max_steps.saturating_sub(machine.state().step.abs_diff(first));
         let room = limits.max_bytes.saturating_sub(bytes(machine));
         let permitted = room.checked_div(growth).unwrap_or(left);
         let budget = left.min(permitted);
@@ -75,12 +75,6 @@ pub(crate) fn go(machine: &mut Machine, travel: Travel, limits: TestLimits) -> R
             }
         }
     }
-}
-
-/// Steps of the program and of rules.
-fn steps(machine: &Machine) -> i64 {
-    let state = machine.state();
-    state.step.saturating_add(state.rule_steps)
 }
 
 /// What the state and the history take.

@@ -24,30 +24,13 @@ pub fn examine(
     files: &dyn Files,
     settings: &TestSettings<'_>,
 ) -> Vec<AssessedLine> {
-    let mut examination = Examination {
-        program,
-        expectations,
-        files,
-        settings,
-        own: OwnLines::of(expectations),
-        properties: Vec::new(),
-    };
-    examination.properties = expectations.read().filter_map(PropertyTally::of_line).collect();
-    examination.lines()
+    let (own, properties) = (OwnLines::of(expectations), PropertyTally::all(expectations));
+    Examination { program, expectations, files, settings, own, properties }.lines()
 }
 
 /// Whether every line is met, or couldn't be judged because nothing came to it while others were met.
 pub fn is_met(lines: &[AssessedLine]) -> bool {
     !lines.iter().any(AssessedLine::is_missed)
-}
-
-impl PropertyTally {
-    fn of_line(line: &Expectation) -> Option<PropertyTally> {
-        match line {
-            Expectation::Property(property) => Some(PropertyTally::new(property.clone())),
-            _ => None,
-        }
-    }
 }
 
 struct Examination<'a> {
@@ -62,7 +45,7 @@ struct Examination<'a> {
 
 impl Examination<'_> {
     /// First everything is run, then the properties are known.
-    fn lines(&mut self) -> Vec<AssessedLine> {
+    fn lines(mut self) -> Vec<AssessedLine> {
         let expectations = self.expectations;
         let mut assessed: Vec<AssessedLine> = Vec::new();
         for line in &expectations.lines {

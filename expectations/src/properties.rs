@@ -48,8 +48,13 @@ pub(crate) struct PropertyTally {
 }
 
 impl PropertyTally {
-    pub fn new(property: Property) -> PropertyTally {
-        PropertyTally { property, runs: 0, first: None }
+    /// One for each line, in their order.
+    pub fn all(expectations: &Expectations) -> Vec<PropertyTally> {
+        let properties = expectations.read().filter_map(|line| match line {
+            Expectation::Property(property) => Some(property.clone()),
+            _ => None,
+        });
+        properties.map(|property| PropertyTally { property, runs: 0, first: None }).collect()
     }
 
     /// Judges a run.

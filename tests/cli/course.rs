@@ -13,14 +13,21 @@ struct Source {
     folder: PathBuf,
 }
 
+/// A typical mistake, and the hint that it must get.
+struct Mistake {
+    name: String,
+    text: String,
+    hint: u64,
+}
+
 impl Source {
     fn read(&self, file: &str) -> String {
         let path = self.folder.join(file);
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// The wrong solutions, by name, and the hint that each must get.
-    fn wrong(&self) -> Vec<(String, String, u64)> {
+    /// The wrong solutions, by name.
+    fn wrong(&self) -> Vec<Mistake> {
         let Ok(entries) = std::fs::read_dir(self.folder.join("wrong")) else { return Vec::new() };
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         paths.sort();
@@ -29,8 +36,8 @@ impl Source {
             let name = format!("{}/{}", self.name, path.file_name().unwrap().to_str().unwrap());
             let said = text.lines().next().and_then(|line| line.strip_prefix("; expects hint: "));
             let number = said.and_then(|number| number.parse().ok());
-            let number = number.unwrap_or_else(|| panic!("{name} doesn't say which hint it expects"));
-            (name, text, number)
+            let hint = number.unwrap_or_else(|| panic!("{name} doesn't say which hint it expects"));
+            Mistake { name, text, hint }
         };
         paths.into_iter().map(one).collect()
     }
@@ -103,22 +110,22 @@ fn every_start_fails_with_its_first_hint() {
 #[test]
 fn every_wrong_solution_gets_the_hint_that_it_names() {
     let folder = Folder::new();
-    let wrong: Vec<(String, Vec<(String, String, u64)>)> =
+    let wrong: Vec<(String, Vec<Mistake>)> =
         sources().iter().map(|source| (source.name.clone(), source.wrong())).collect();
     let most = wrong.iter().map(|(_, wrong)| wrong.len()).max().unwrap();
     let names: Vec<String> = (0..most).map(|n| format!("wrong{n}")).collect();
     for (n, name) in names.iter().enumerate() {
-        let solved = wrong.iter().filter_map(|(exercise, wrong)| Some((&**exercise, &*wrong.get(n)?.1)));
+        let solved = wrong.iter().filter_map(|(exercise, wrong)| Some((&**exercise, &*wrong.get(n)?.text)));
         attempt(&folder, name, solved);
     }
     let grades = grades(&folder, &names.iter().map(|name| &**name).collect::<Vec<_>>());
     let (mut tried, mut others) = (0, Vec::new());
     for (exercise, wrong) in &wrong {
-        for ((name, _, expected), folder) in wrong.iter().zip(&names) {
+        for (Mistake { name, hint, .. }, folder) in wrong.iter().zip(&names) {
             let grade = &grades[&(folder.clone(), exercise.clone())];
-            if grade["hint"]["number"] != json!(expected) {
+            if grade["hint"]["number"] != json!(hint) {
                 let given = &grade["hint"]["number"];
-                others.push(format!("{name} gets hint {given} and not {expected}: {:#?}", unmet(grade)));
+                others.push(format!("{name} gets hint {given} and not {hint}: {:#?}", unmet(grade)));
             }
             tried += 1;
         }
