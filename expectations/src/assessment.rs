@@ -20,14 +20,14 @@ pub struct AssessedLine {
 pub enum Assessment {
     Met,
     /// In which respects it isn't.
-    Missed(Vec<Miss>),
+    Missed(Vec<Mismatch>),
     /// Nothing came to where it could be judged; why.
     Unjudged(String),
 }
 
 /// A difference between what was expected and what was found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Miss {
+pub struct Mismatch {
     pub expected: String,
     pub found: String,
     /// On what the program was run, where the line itself doesn't tell.
@@ -36,27 +36,27 @@ pub struct Miss {
     pub trap: Option<Box<Explanation>>,
 }
 
-impl Miss {
-    pub fn new(expected: impl Into<String>, found: impl Into<String>) -> Miss {
-        Miss { expected: expected.into(), found: found.into(), on: None, trap: None }
+impl Mismatch {
+    pub fn new(expected: impl Into<String>, found: impl Into<String>) -> Mismatch {
+        Mismatch { expected: expected.into(), found: found.into(), on: None, trap: None }
     }
 
     /// With the inputs of the run.
     #[must_use]
-    pub fn on(self, inputs: &str) -> Miss {
-        Miss { on: Some(inputs.to_owned()), ..self }
+    pub fn on(self, inputs: &str) -> Mismatch {
+        Mismatch { on: Some(inputs.to_owned()), ..self }
     }
 
     /// With the trap that was in the way.
     #[must_use]
-    pub fn trapped(self, trap: Option<Box<Explanation>>) -> Miss {
-        Miss { trap, ..self }
+    pub fn trapped(self, trap: Option<Box<Explanation>>) -> Mismatch {
+        Mismatch { trap, ..self }
     }
 }
 
 impl Assessment {
     /// Met where nothing is missed.
-    pub fn of(misses: Vec<Miss>) -> Assessment {
+    pub fn of(misses: Vec<Mismatch>) -> Assessment {
         if misses.is_empty() { Assessment::Met } else { Assessment::Missed(misses) }
     }
 }
@@ -71,7 +71,7 @@ impl AssessedLine {
     }
 
     /// In which respects the line isn't met.
-    pub fn misses(&self) -> &[Miss] {
+    pub fn misses(&self) -> &[Mismatch] {
         match &self.assessment {
             Assessment::Missed(misses) => misses,
             Assessment::Met | Assessment::Unjudged(_) => &[],

@@ -9,7 +9,7 @@ use reviver_vm::differentiate::{DifferentiateError, Gradient, Subject, Variable,
 use reviver_vm::explain::Explanation;
 use reviver_vm::values::Value;
 
-use crate::assessment::Miss;
+use crate::assessment::Mismatch;
 use crate::bounded::{go, told};
 use crate::given::{NoStart, ReadyProgram};
 use crate::grammar::{DerivativeKind, DerivativeResult, ExpectedDerivative, ExpectedEnd};
@@ -39,18 +39,22 @@ impl From<NoStart> for NoDerivatives {
 }
 
 impl NoDerivatives {
-    fn miss(self, expected: impl Into<String>) -> Miss {
+    fn miss(self, expected: impl Into<String>) -> Mismatch {
         match self {
             NoDerivatives::Trap(trap) => {
-                Miss::new(expected, format!("a trap: {}", told(&trap))).trapped(Some(trap))
+                Mismatch::new(expected, format!("a trap: {}", told(&trap))).trapped(Some(trap))
             }
-            NoDerivatives::Other(message) => Miss::new(expected, message),
+            NoDerivatives::Other(message) => Mismatch::new(expected, message),
         }
     }
 }
 
 /// Differentiates a program as a line says.
-pub(crate) fn assess(line: &ExpectedDerivative, module: &Module, settings: &TestSettings<'_>) -> Vec<Miss> {
+pub(crate) fn assess(
+    line: &ExpectedDerivative,
+    module: &Module,
+    settings: &TestSettings<'_>,
+) -> Vec<Mismatch> {
     let found = subject(line, module, settings).and_then(|subject| misses(line, &subject));
     match (found, &line.end) {
         (Ok(misses), ExpectedEnd::Results(_)) => misses,
@@ -64,10 +68,10 @@ pub(crate) fn assess(line: &ExpectedDerivative, module: &Module, settings: &Test
             vec![error.miss(format!("that it is refused with \"{text}\""))]
         }
         (Ok(_), ExpectedEnd::Trap(text)) => {
-            vec![Miss::new(format!("a trap with \"{text}\""), "it did not trap")]
+            vec![Mismatch::new(format!("a trap with \"{text}\""), "it did not trap")]
         }
         (Ok(_), ExpectedEnd::Refused(text)) => {
-            vec![Miss::new(format!("that it is refused with \"{text}\""), "it is not refused")]
+            vec![Mismatch::new(format!("that it is refused with \"{text}\""), "it is not refused")]
         }
     }
 }
@@ -91,7 +95,7 @@ fn subject(
     Ok(Subject { runner: ready.runner, ..subject })
 }
 
-fn misses(line: &ExpectedDerivative, subject: &Subject) -> Result<Vec<Miss>, NoDerivatives> {
+fn misses(line: &ExpectedDerivative, subject: &Subject) -> Result<Vec<Mismatch>, NoDerivatives> {
     let results = line.end.results();
     match &line.kind {
         DerivativeKind::Grad { loss } => gradient_misses(subject, &one(subject, loss)?, results),
@@ -109,7 +113,7 @@ fn gradient_misses(
     subject: &Subject,
     loss: &Variable,
     results: &[DerivativeResult],
-) -> Result<Vec<Miss>, NoDerivatives> {
+) -> Result<Vec<Mismatch>, NoDerivatives> {
     let gradient = gradient(subject, loss)?;
     let mut misses = Vec::new();
     for result in results {
@@ -118,13 +122,13 @@ fn gradient_misses(
     let mended = gradient.trust.mended.as_ref();
     match (mended, results.contains(&DerivativeResult::Mended)) {
         (Some(why), false) => {
-            misses.push(Miss::new("a way back without a history", format!("it was mended: {why}")));
+            misses.push(Mismatch::new("a way back without a history", format!("it was mended: {why}")));
         }
-        (None, true) => misses.push(Miss::new("a way back that is mended", "it went back by itself")),
+        (None, true) => misses.push(Mismatch::new("a way back that is mended", "it went back by itself")),
         (Some(_), true) | (None, false) => {}
     }
     if !subject.exact && mended.is_none() && gradient.history_bytes != 0 {
-        misses.push(Miss::new("0 bytes of history", format!("{} bytes", gradient.history_bytes)));
+        misses.push(Mismatch::new("0 bytes of history", format!("{} bytes", gradient.history_bytes)));
     }
     misses.extend(disagreement(subject, loss, &gradient, results.contains(&DerivativeResult::Disagrees))?);
     Ok(misses)
@@ -136,17 +140,19 @@ fn disagreement(
     loss: &Variable,
     gradient: &Gradient,
     is_meant: bool,
-) -> Result<Option<Miss>, NoDerivatives> {
+) -> Result<Option<Mismatch>, NoDerivatives> {
     let inputs = subject.inputs();
     let check = compare(subject, loss, &inputs, gradient)?;
     Ok(match (check.agrees(), is_meant) {
         (true, false) | (false, true) => None,
-        (true, true) => Some(Miss::new("a gradient that is another one than the derivative", "they agree")),
+        (true, true) => {
+            Some(Mismatch::new("a gradient that is another one than the derivative", "they agree"))
+        }
         (false, false) => {
             let wrong = check.comparisons.iter().filter(|comparison| !comparison.agrees());
             let wrong: Vec<String> = wrong.map(|comparison| format!("{comparison:?}")).collect();
             let expected = "the derivative, as tangents and differences find it (`disagrees` says that a rule means another)";
-            Some(Miss::new(expected, wrong.join("; ")))
+            Some(Mismatch::new(expected, wrong.join("; ")))
         }
     })
 }
@@ -155,7 +161,7 @@ fn result_miss(
     subject: &Subject,
     gradient: &Gradient,
     result: &DerivativeResult,
-) -> Result<Option<Miss>, NoDerivatives> {
+) -> Result<Option<Mismatch>, NoDerivatives> {
     let real = |bits: u64| subject.program.approximate(Value::Real(bits));
     Ok(match result {
         DerivativeResult::Value(expected) => close(subject, "value", &[real(gradient.value)], expected),
@@ -181,7 +187,7 @@ fn entry_misses(
     subject: &Subject,
     results: &[DerivativeResult],
     block: impl Fn(&[Variable], &[Variable]) -> Result<Vec<Vec<f64>>, NoDerivatives>,
-) -> Result<Vec<Miss>, NoDerivatives> {
+) -> Result<Vec<Mismatch>, NoDerivatives> {
     let mut misses = Vec::new();
     for result in results {
         if let DerivativeResult::Entry { row, column, values } = result {
@@ -230,7 +236,7 @@ fn variables(subject: &Subject, name: &str) -> Result<Vec<Variable>, NoDerivativ
 }
 
 /// Within 1e-10 relative or 1e-14 absolute; number systems with fewer digits may be 1,000 units off.
-fn close(subject: &Subject, name: &str, found: &[f64], expected: &[f64]) -> Option<Miss> {
+fn close(subject: &Subject, name: &str, found: &[f64], expected: &[f64]) -> Option<Mismatch> {
     let unit = 1000.0 * subject.program.ulp(subject.number(1.0));
     let (relative, absolute) = if unit < 1e-12 { (1e-10, 1e-14) } else { (unit.max(1e-10), unit) };
     judged::close(name, found, expected, |found, wanted| {
@@ -238,6 +244,6 @@ fn close(subject: &Subject, name: &str, found: &[f64], expected: &[f64]) -> Opti
     })
 }
 
-fn count(what: &str, found: u64, expected: u64) -> Option<Miss> {
-    (found != expected).then(|| Miss::new(format!("{what} = {expected}"), format!("{what} = {found}")))
+fn count(what: &str, found: u64, expected: u64) -> Option<Mismatch> {
+    (found != expected).then(|| Mismatch::new(format!("{what} = {expected}"), format!("{what} = {found}")))
 }

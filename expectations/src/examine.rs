@@ -7,7 +7,7 @@ use reviver_assembler::files::Files;
 use reviver_isa::Module;
 use reviver_vm::Travel;
 
-use crate::assessment::{AssessedLine, Assessment, Miss};
+use crate::assessment::{AssessedLine, Assessment, Mismatch};
 use crate::excursion::Excursion;
 use crate::expected::Expectations;
 use crate::grammar::{Expectation, ExpectedEnd, ExpectedRun, Property, SameAs};
@@ -52,7 +52,7 @@ impl Examination<'_> {
             let begun = Instant::now();
             let assessment = match &line.read {
                 Ok(expectation) => self.ran(expectation),
-                Err(error) => Assessment::Missed(vec![Miss::new("an expectation", error.to_string())]),
+                Err(error) => Assessment::Missed(vec![Mismatch::new("an expectation", error.to_string())]),
             };
             let (line, text) = (line.line, line.text.clone());
             assessed.push(AssessedLine { line, text, assessment, took: begun.elapsed() });
@@ -81,14 +81,14 @@ impl Examination<'_> {
         }
     }
 
-    fn no_program(&self) -> Miss {
+    fn no_program(&self) -> Mismatch {
         let mut errors = self.program.errors();
         let first = errors.next().map_or_else(String::new, |error| error.message.clone());
         let more = match errors.count() {
             0 => String::new(),
             more => format!(", and {more} more"),
         };
-        Miss::new("a program", format!("it can't be assembled: {first}{more}"))
+        Mismatch::new("a program", format!("it can't be assembled: {first}{more}"))
     }
 
     fn run(&mut self, run: &ExpectedRun, module: &Module) -> Assessment {
@@ -119,7 +119,7 @@ impl Examination<'_> {
     fn judged(&self, property: &Property, tally: Option<Assessment>) -> Assessment {
         match (property, tally) {
             (Property::UsesNo(word), _) if self.program.words.contains(word) => {
-                Assessment::Missed(vec![Miss::new(
+                Assessment::Missed(vec![Mismatch::new(
                     property.to_string(),
                     format!("`{word}` stands in the text"),
                 )])

@@ -5,7 +5,7 @@ use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, Travel};
 
-use crate::assessment::Miss;
+use crate::assessment::Mismatch;
 
 /// Of longer lists the first difference is told, not all of them.
 const LISTED: usize = 16;
@@ -14,7 +14,7 @@ const LISTED: usize = 16;
 const NEAR: f64 = 1e-9;
 
 /// Texts that must be equal. `1` and `1.0` are the same number; integers are compared digit by digit.
-pub(crate) fn equal(what: &str, found: &[String], expected: &str) -> Option<Miss> {
+pub(crate) fn equal(what: &str, found: &[String], expected: &str) -> Option<Mismatch> {
     let wanted: Vec<&str> = expected.split(',').filter(|text| !text.is_empty()).collect();
     let is_same = |found: &str, wanted: &str| {
         let numbers = || found.parse::<f64>().ok().zip(wanted.parse::<f64>().ok());
@@ -26,7 +26,7 @@ pub(crate) fn equal(what: &str, found: &[String], expected: &str) -> Option<Miss
 }
 
 /// Reals that must be near numbers, to 9 digits.
-pub(crate) fn near(what: &str, found: &[f64], expected: &[f64]) -> Option<Miss> {
+pub(crate) fn near(what: &str, found: &[f64], expected: &[f64]) -> Option<Mismatch> {
     close(what, found, expected, |found, wanted| (found - wanted).abs() <= NEAR * wanted.abs().max(1.0))
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn close(
     found: &[f64],
     expected: &[f64],
     is_close: impl Fn(f64, f64) -> bool,
-) -> Option<Miss> {
+) -> Option<Mismatch> {
     let same = found.len() == expected.len() && found.iter().zip(expected).all(|(&f, &e)| is_close(f, e));
     let texts = |numbers: &[f64]| numbers.iter().map(|number| format!("{number:?}")).collect::<Vec<_>>();
     let number = |text: &str| text.parse().unwrap_or(f64::NAN);
@@ -46,7 +46,11 @@ pub(crate) fn close(
 }
 
 /// Values of two programs that must be the same: integers exactly, reals to 9 digits.
-pub(crate) fn same(what: &str, found: (&Program, &[Value]), expected: (&Program, &[Value])) -> Option<Miss> {
+pub(crate) fn same(
+    what: &str,
+    found: (&Program, &[Value]),
+    expected: (&Program, &[Value]),
+) -> Option<Mismatch> {
     let texts = |(program, values): (&Program, &[Value])| -> Vec<String> {
         values.iter().map(|&value| program.text(value)).collect()
     };
@@ -68,13 +72,13 @@ fn differing(
     found: &[String],
     expected: &[String],
     is_same: impl Fn(&str, &str) -> bool,
-) -> Miss {
+) -> Mismatch {
     let long = found.len().max(expected.len()) > LISTED;
     if long && found.len() == expected.len() {
         let pairs = found.iter().zip(expected).enumerate();
         if let Some((n, (found, expected))) = pairs.into_iter().find(|(_, (f, w))| !is_same(f, w)) {
             let entry = |value: &str| format!("{what}[{n}]{sign}{value}");
-            return Miss::new(entry(expected), entry(found));
+            return Mismatch::new(entry(expected), entry(found));
         }
     }
     let told = |list: &[String]| match list.len() {
@@ -82,7 +86,7 @@ fn differing(
         count if count > LISTED => format!("{count} values of {what}"),
         _ => format!("{what}{sign}{}", list.join(",")),
     };
-    Miss::new(told(expected), told(found))
+    Mismatch::new(told(expected), told(found))
 }
 
 /// The values of a cell, an array or a stack; none where there is no such name.

@@ -3,7 +3,7 @@
 
 use reviver_vm::explain::Explanation;
 
-use crate::assessment::{Assessment, Miss};
+use crate::assessment::{Assessment, Mismatch};
 use crate::bounded::Halt;
 use crate::excursion::{Excursion, Homecoming};
 use crate::expected::Expectations;
@@ -33,7 +33,7 @@ impl OwnLines {
 }
 
 /// What a run differs in from what every run has that no word of its line excuses.
-pub(crate) fn usual(excursion: &Excursion, own: OwnLines, exact: bool) -> Vec<Miss> {
+pub(crate) fn usual(excursion: &Excursion, own: OwnLines, exact: bool) -> Vec<Mismatch> {
     let garbage = (!own.no_garbage).then(|| undeclared(excursion)).flatten();
     let history = (!own.no_history && !exact && excursion.history_bytes > 0).then(|| kept(excursion));
     garbage.into_iter().chain(history).collect()
@@ -44,7 +44,7 @@ pub(crate) fn usual(excursion: &Excursion, own: OwnLines, exact: bool) -> Vec<Mi
 pub(crate) struct PropertyTally {
     property: Property,
     runs: u64,
-    first: Option<Miss>,
+    first: Option<Mismatch>,
 }
 
 impl PropertyTally {
@@ -72,8 +72,10 @@ impl PropertyTally {
             None if self.runs > 0 => Assessment::Met,
             None if has_runs => Assessment::Unjudged("no run has arrived".to_owned()),
             None => {
-                let miss =
-                    Miss::new("a run that it could hold for", "no line that begins with `run` or `same as`");
+                let miss = Mismatch::new(
+                    "a run that it could hold for",
+                    "no line that begins with `run` or `same as`",
+                );
                 Assessment::Missed(vec![miss])
             }
         }
@@ -81,17 +83,17 @@ impl PropertyTally {
 }
 
 /// In which way a run doesn't have a property.
-fn miss(property: &Property, excursion: &Excursion) -> Option<Miss> {
+fn miss(property: &Property, excursion: &Excursion) -> Option<Mismatch> {
     match property {
         Property::Restored => unrestored(excursion),
         Property::NoGarbage => undeclared(excursion).or_else(|| declared(excursion)),
         Property::ErasesNothing => erased(excursion),
         Property::NoHistory if excursion.needs_history() => {
-            Some(Miss::new("0 bytes of history", "a way back that needs a history of what was erased"))
+            Some(Mismatch::new("0 bytes of history", "a way back that needs a history of what was erased"))
         }
         Property::NoHistory => (excursion.history_bytes > 0).then(|| kept(excursion)),
         Property::AtMost(steps) => {
-            let miss = || Miss::new(property.to_string(), format!("{} steps", excursion.steps));
+            let miss = || Mismatch::new(property.to_string(), format!("{} steps", excursion.steps));
             (excursion.steps > *steps).then(miss)
         }
         // It is a matter of the text.
@@ -100,35 +102,35 @@ fn miss(property: &Property, excursion: &Excursion) -> Option<Miss> {
 }
 
 /// That the way back doesn't lead to the start, bit for bit.
-pub(crate) fn unrestored(excursion: &Excursion) -> Option<Miss> {
+pub(crate) fn unrestored(excursion: &Excursion) -> Option<Mismatch> {
     let expected = "the start again, bit for bit";
     match &excursion.homecoming {
         Homecoming::Same => None,
-        Homecoming::Near(cell) => Some(Miss::new(expected, format!("{cell}: floats have lost bits"))),
-        Homecoming::Elsewhere(cell) => Some(Miss::new(expected, cell.clone())),
+        Homecoming::Near(cell) => Some(Mismatch::new(expected, format!("{cell}: floats have lost bits"))),
+        Homecoming::Elsewhere(cell) => Some(Mismatch::new(expected, cell.clone())),
         Homecoming::Halted(halt) => Some(halted(expected, halt)),
     }
 }
 
-fn halted(expected: &str, halt: &Halt) -> Miss {
+fn halted(expected: &str, halt: &Halt) -> Mismatch {
     let trap: Option<Box<Explanation>> = halt.explanation();
-    Miss::new(expected, format!("on the way back {halt}")).trapped(trap)
+    Mismatch::new(expected, format!("on the way back {halt}")).trapped(trap)
 }
 
-fn undeclared(excursion: &Excursion) -> Option<Miss> {
-    (!excursion.garbage.is_empty()).then(|| Miss::new("no garbage", excursion.garbage.join("; ")))
+fn undeclared(excursion: &Excursion) -> Option<Mismatch> {
+    (!excursion.garbage.is_empty()).then(|| Mismatch::new("no garbage", excursion.garbage.join("; ")))
 }
 
-fn declared(excursion: &Excursion) -> Option<Miss> {
+fn declared(excursion: &Excursion) -> Option<Mismatch> {
     let found = || format!("declared garbage: {}", excursion.declared_garbage.join("; "));
-    (!excursion.declared_garbage.is_empty()).then(|| Miss::new("no garbage", found()))
+    (!excursion.declared_garbage.is_empty()).then(|| Mismatch::new("no garbage", found()))
 }
 
-fn erased(excursion: &Excursion) -> Option<Miss> {
-    let miss = || Miss::new("nothing erased", format!("{} bits erased", excursion.erased_bits));
+fn erased(excursion: &Excursion) -> Option<Mismatch> {
+    let miss = || Mismatch::new("nothing erased", format!("{} bits erased", excursion.erased_bits));
     (excursion.erased_bits > 0).then(miss)
 }
 
-fn kept(excursion: &Excursion) -> Miss {
-    Miss::new("0 bytes of history", format!("{} bytes", excursion.history_bytes))
+fn kept(excursion: &Excursion) -> Mismatch {
+    Mismatch::new("0 bytes of history", format!("{} bytes", excursion.history_bytes))
 }

@@ -5,7 +5,7 @@ use reviver_isa::Module;
 use reviver_isa::module::{Global, Role, Shape};
 use reviver_vm::{Machine, Travel};
 
-use crate::assessment::Miss;
+use crate::assessment::Mismatch;
 use crate::bounded::go;
 use crate::draw::{Draws, fits};
 use crate::excursion::Excursion;
@@ -17,7 +17,7 @@ use crate::properties::{OwnLines, unrestored, usual};
 use crate::settings::TestSettings;
 
 /// Both programs, ready to be run.
-struct Compared<'a> {
+struct ComparedPrograms<'a> {
     tested: ReadyProgram,
     reference: ReadyProgram,
     own: OwnLines,
@@ -32,12 +32,12 @@ pub(crate) fn assess(
     own: OwnLines,
     settings: &TestSettings<'_>,
     see: &mut dyn FnMut(&Excursion, &str),
-) -> Vec<Miss> {
+) -> Vec<Mismatch> {
     let none = GivenWords::default();
     let ready = |module| ReadyProgram::new(module, &none, settings);
     let compared = match (ready(module), ready(reference)) {
-        (Ok(tested), Ok(reference)) => Compared { tested, reference, own, settings },
-        (Err(error), _) | (_, Err(error)) => return vec![Miss::new("a run", error.to_string())],
+        (Ok(tested), Ok(reference)) => ComparedPrograms { tested, reference, own, settings },
+        (Err(error), _) | (_, Err(error)) => return vec![Mismatch::new("a run", error.to_string())],
     };
     if let Err(miss) = compared.check(line) {
         return vec![miss];
@@ -55,13 +55,15 @@ pub(crate) fn assess(
 }
 
 /// The module of a reference.
-pub(crate) fn module(line: &SameAs, from: &str, files: &dyn Files) -> Result<Module, Miss> {
+pub(crate) fn module(line: &SameAs, from: &str, files: &dyn Files) -> Result<Module, Mismatch> {
     let expected = || format!("the reference {}", line.reference);
     let read = files.read(&line.reference, from);
-    let (name, text) = read.map_err(|error| Miss::new(expected(), error))?;
+    let (name, text) = read.map_err(|error| Mismatch::new(expected(), error))?;
     let program = ProgramUnderTest::assemble(&name, text, files);
     let error = program.errors().next().map(|error| error.message.clone());
-    program.module.ok_or_else(|| Miss::new(expected(), format!("no program: {}", error.unwrap_or_default())))
+    program
+        .module
+        .ok_or_else(|| Mismatch::new(expected(), format!("no program: {}", error.unwrap_or_default())))
 }
 
 /// "n=17 A=1,2,3"
@@ -70,9 +72,9 @@ fn told(given: &GivenWords) -> String {
     cells.collect::<Vec<_>>().join(" ")
 }
 
-impl Compared<'_> {
+impl ComparedPrograms<'_> {
     /// Whether there is something to be given, and to be compared.
-    fn check(&self, line: &SameAs) -> Result<(), Miss> {
+    fn check(&self, line: &SameAs) -> Result<(), Mismatch> {
         for input in &line.inputs {
             for (ready, whose) in [(&self.reference, "the reference"), (&self.tested, "the program")] {
                 check_input(ready, whose, input)?;
@@ -81,7 +83,7 @@ impl Compared<'_> {
                 |ready: &ReadyProgram| ready.program.global(&input.name).map(|(_, global)| global.shape);
             if shape(&self.reference) != shape(&self.tested) {
                 let name = &input.name;
-                return Err(Miss::new(format!("`{name}` as the reference declares it"), "another size"));
+                return Err(Mismatch::new(format!("`{name}` as the reference declares it"), "another size"));
             }
         }
         for (_, wanted) in results(&self.reference) {
@@ -89,7 +91,7 @@ impl Compared<'_> {
             let is_result = |global: &Global| global.role.is_result() && global.class == wanted.class;
             if !found.is_some_and(|(_, global)| is_result(global)) {
                 let name = &wanted.name;
-                return Err(Miss::new(
+                return Err(Mismatch::new(
                     format!("a result `{name}`"),
                     format!("no result `{name}` of this class"),
                 ));
@@ -108,17 +110,17 @@ impl Compared<'_> {
     }
 
     /// One run of each. That of the program goes back, too.
-    fn run(&self, given: &GivenWords, inputs: &str, see: &mut dyn FnMut(&Excursion, &str)) -> Vec<Miss> {
+    fn run(&self, given: &GivenWords, inputs: &str, see: &mut dyn FnMut(&Excursion, &str)) -> Vec<Mismatch> {
         let reference = match self.arrived(given) {
             Ok(machine) => machine,
             Err(miss) => return vec![miss],
         };
         let mut machine = match self.tested.machine(given, Travel::Forward) {
             Ok(machine) => machine,
-            Err(error) => return vec![Miss::new("a run", error.to_string())],
+            Err(error) => return vec![Mismatch::new("a run", error.to_string())],
         };
         let halted = |halt: crate::bounded::Halt| {
-            vec![Miss::new("the end", halt.to_string()).trapped(halt.explanation())]
+            vec![Mismatch::new("the end", halt.to_string()).trapped(halt.explanation())]
         };
         let turned = match Excursion::begin(&mut machine, Travel::Forward, self.settings.limits) {
             Ok(turned) => turned,
@@ -136,22 +138,22 @@ impl Compared<'_> {
     }
 
     /// The reference, run to its end.
-    fn arrived(&self, given: &GivenWords) -> Result<Machine, Miss> {
+    fn arrived(&self, given: &GivenWords) -> Result<Machine, Mismatch> {
         let expected = "that the reference runs to its end";
         let started = self.reference.machine(given, Travel::Forward);
-        let mut machine = started.map_err(|error| Miss::new(expected, error.to_string()))?;
+        let mut machine = started.map_err(|error| Mismatch::new(expected, error.to_string()))?;
         go(&mut machine, Travel::Forward, self.settings.limits)
-            .map_err(|halt| Miss::new(expected, halt.to_string()))?;
+            .map_err(|halt| Mismatch::new(expected, halt.to_string()))?;
         Ok(machine)
     }
 
-    fn differences(&self, machine: &Machine, reference: &Machine) -> Vec<Miss> {
+    fn differences(&self, machine: &Machine, reference: &Machine) -> Vec<Mismatch> {
         let cells = results(&self.reference).filter_map(|(n, global)| {
             let wanted = reference.program().read(reference.state(), n);
             let found = judged::values(machine, &global.name)?;
             judged::same(&global.name, (machine.program(), &found), (reference.program(), &wanted))
         });
-        let mut misses: Vec<Miss> = cells.collect();
+        let mut misses: Vec<Mismatch> = cells.collect();
         let tape = |machine: &Machine| judged::tape(machine, Travel::Forward);
         let (found, wanted) = (tape(machine), tape(reference));
         misses.extend(judged::same("tape", (machine.program(), &found), (reference.program(), &wanted)));
@@ -166,17 +168,20 @@ fn results(ready: &ReadyProgram) -> impl Iterator<Item = (usize, &Global)> {
 }
 
 /// Whether an input can be given, and what may be drawn for it.
-fn check_input(ready: &ReadyProgram, whose: &str, input: &DrawnInput) -> Result<(), Miss> {
+fn check_input(ready: &ReadyProgram, whose: &str, input: &DrawnInput) -> Result<(), Mismatch> {
     let name = &input.name;
     let expected = || format!("an input `{name}` of {whose}");
     let Some((_, global)) = ready.program.global(name) else {
-        return Err(Miss::new(expected(), "no cell has this name"));
+        return Err(Mismatch::new(expected(), "no cell has this name"));
     };
     if !global.role.is_given() {
-        return Err(Miss::new(expected(), format!("it is `{}`", global.role.directive())));
+        return Err(Mismatch::new(expected(), format!("it is `{}`", global.role.directive())));
     }
     if global.shape == Shape::Stack {
-        return Err(Miss::new(expected(), "it is a stack, of which nobody knows how many values to draw"));
+        return Err(Mismatch::new(
+            expected(),
+            "it is a stack, of which nobody knows how many values to draw",
+        ));
     }
     if global.class == reviver_isa::instruction::Class::Real {
         return Ok(());
@@ -184,11 +189,11 @@ fn check_input(ready: &ReadyProgram, whose: &str, input: &DrawnInput) -> Result<
     let word = ready.program.module().word;
     match input.integers {
         Some(range) if fits(range, word) => Ok(()),
-        Some(_) => Err(Miss::new(
+        Some(_) => Err(Mismatch::new(
             format!("a range of integers of {} bits for `{name}`", word.bits()),
             format!("{}..{}", input.from, input.to),
         )),
-        None => Err(Miss::new(
+        None => Err(Mismatch::new(
             format!("a range of integers for `{name}`"),
             format!("{:?}..{:?}", input.from, input.to),
         )),

@@ -3,7 +3,7 @@
 use reviver_isa::Module;
 use reviver_vm::{Cause, Machine, drift};
 
-use crate::assessment::Miss;
+use crate::assessment::Mismatch;
 use crate::bounded::{Halt, go};
 use crate::excursion::{Excursion, Homecoming};
 use crate::given::ReadyProgram;
@@ -15,13 +15,13 @@ use crate::settings::{TestLimits, TestSettings};
 /// What became of a run.
 #[derive(Default)]
 pub(crate) struct RunOutcome {
-    pub misses: Vec<Miss>,
+    pub misses: Vec<Mismatch>,
     /// Where it arrived, as a line with results wants it to.
     pub excursion: Option<Excursion>,
 }
 
 impl RunOutcome {
-    fn missed(miss: Miss) -> RunOutcome {
+    fn missed(miss: Mismatch) -> RunOutcome {
         RunOutcome { misses: vec![miss], excursion: None }
     }
 }
@@ -45,13 +45,15 @@ pub(crate) fn assess(
     let assessor = RunAssessor { run, own, limits: settings.limits };
     match (machine, &run.end) {
         (Err(error), ExpectedEnd::Refused(text)) if error.to_string().contains(text) => RunOutcome::default(),
-        (Err(error), ExpectedEnd::Refused(text)) => {
-            RunOutcome::missed(Miss::new(format!("that it is refused with \"{text}\""), error.to_string()))
-        }
-        (Err(error), _) => RunOutcome::missed(Miss::new("a run", error.to_string())),
-        (Ok(_), ExpectedEnd::Refused(text)) => {
-            RunOutcome::missed(Miss::new(format!("that it is refused with \"{text}\""), "it is not refused"))
-        }
+        (Err(error), ExpectedEnd::Refused(text)) => RunOutcome::missed(Mismatch::new(
+            format!("that it is refused with \"{text}\""),
+            error.to_string(),
+        )),
+        (Err(error), _) => RunOutcome::missed(Mismatch::new("a run", error.to_string())),
+        (Ok(_), ExpectedEnd::Refused(text)) => RunOutcome::missed(Mismatch::new(
+            format!("that it is refused with \"{text}\""),
+            "it is not refused",
+        )),
         (Ok(machine), ExpectedEnd::Trap(text)) => {
             RunOutcome { misses: assessor.trap(machine, text).into_iter().collect(), excursion: None }
         }
@@ -61,23 +63,23 @@ pub(crate) fn assess(
 
 impl RunAssessor<'_> {
     /// A trap says what it should, and the way back from it is clean.
-    fn trap(&self, mut machine: Machine, text: &str) -> Option<Miss> {
+    fn trap(&self, mut machine: Machine, text: &str) -> Option<Mismatch> {
         let expected = format!("a trap with \"{text}\"");
         machine.keep_residues();
         let first = match machine.state().try_clone() {
             Ok(first) => first,
-            Err(error) => return Some(Miss::new(expected, error.to_string())),
+            Err(error) => return Some(Mismatch::new(expected, error.to_string())),
         };
         match go(&mut machine, self.run.travel, self.limits) {
-            Ok(()) => return Some(Miss::new(expected, "it did not trap")),
+            Ok(()) => return Some(Mismatch::new(expected, "it did not trap")),
             Err(Halt::Trap { explanation, .. }) if explanation.message.contains(text) => {}
-            Err(halt) => return Some(Miss::new(expected, halt.to_string()).trapped(halt.explanation())),
+            Err(halt) => return Some(Mismatch::new(expected, halt.to_string()).trapped(halt.explanation())),
         }
         let clean = "a clean way back from the trap";
         match go(&mut machine, self.run.travel.reversed(), self.limits) {
-            Err(halt) => Some(Miss::new(clean, halt.to_string()).trapped(halt.explanation())),
+            Err(halt) => Some(Mismatch::new(clean, halt.to_string()).trapped(halt.explanation())),
             Ok(()) if drift::same(&first, machine.state()) => None,
-            Ok(()) => Some(Miss::new(clean, "the start did not come back")),
+            Ok(()) => Some(Mismatch::new(clean, "the start did not come back")),
         }
     }
 
@@ -96,7 +98,7 @@ impl RunAssessor<'_> {
 
     fn results(&self, mut machine: Machine, results: &[RunResult]) -> RunOutcome {
         let halted = |halt: Halt| {
-            RunOutcome::missed(Miss::new("the end", halt.to_string()).trapped(halt.explanation()))
+            RunOutcome::missed(Mismatch::new("the end", halt.to_string()).trapped(halt.explanation()))
         };
         let exact = if self.is_lossy() { machine.try_clone().map(Some) } else { Ok(None) };
         let exact = match exact {
@@ -107,7 +109,7 @@ impl RunAssessor<'_> {
             Ok(turned) => turned,
             Err(halt) => return halted(halt),
         };
-        let mut misses: Vec<Miss> =
+        let mut misses: Vec<Mismatch> =
             results.iter().filter_map(|result| self.result(&machine, result)).collect();
         let excursion = match turned.back(&mut machine) {
             Ok(excursion) => excursion,
@@ -119,9 +121,9 @@ impl RunAssessor<'_> {
         RunOutcome { misses, excursion: Some(excursion) }
     }
 
-    fn result(&self, machine: &Machine, result: &RunResult) -> Option<Miss> {
+    fn result(&self, machine: &Machine, result: &RunResult) -> Option<Mismatch> {
         let program = machine.program();
-        let unknown = |name: &str| Some(Miss::new(format!("a cell `{name}`"), "no cell has this name"));
+        let unknown = |name: &str| Some(Mismatch::new(format!("a cell `{name}`"), "no cell has this name"));
         match result {
             RunResult::Near { name, values } => match judged::values(machine, name) {
                 Some(found) => {
@@ -145,33 +147,33 @@ impl RunAssessor<'_> {
             RunResult::Erases(bits) => {
                 let found = machine.state().counters.erased_bits;
                 (found != *bits)
-                    .then(|| Miss::new(format!("{bits} bits erased"), format!("{found} bits erased")))
+                    .then(|| Mismatch::new(format!("{bits} bits erased"), format!("{found} bits erased")))
             }
             RunResult::Drifts | RunResult::Unrestored => None,
         }
     }
 
     /// What the way back came to, by the words of the line.
-    fn homecoming(&self, excursion: &Excursion) -> Option<Miss> {
+    fn homecoming(&self, excursion: &Excursion) -> Option<Mismatch> {
         let home = &excursion.homecoming;
         if self.erases() {
             let expected = "a trap where the way back leads over what was erased";
             return match home {
                 Homecoming::Halted(Halt::Trap { trap, .. }) if trap.cause == Cause::Irreversible => None,
                 Homecoming::Halted(halt) => {
-                    Some(Miss::new(expected, halt.to_string()).trapped(halt.explanation()))
+                    Some(Mismatch::new(expected, halt.to_string()).trapped(halt.explanation()))
                 }
-                _ => Some(Miss::new(expected, "a way back")),
+                _ => Some(Mismatch::new(expected, "a way back")),
             };
         }
         if self.says(&RunResult::Unrestored) {
             let came_back = matches!(home, Homecoming::Same | Homecoming::Near(_));
-            return came_back.then(|| Miss::new("another start", "the start came back"));
+            return came_back.then(|| Mismatch::new("another start", "the start came back"));
         }
         if self.says(&RunResult::Drifts) {
             return match home {
                 Homecoming::Near(_) => None,
-                Homecoming::Same => Some(Miss::new("a start that has drifted", "the start, bit for bit")),
+                Homecoming::Same => Some(Mismatch::new("a start that has drifted", "the start, bit for bit")),
                 Homecoming::Elsewhere(_) | Homecoming::Halted(_) => unrestored(excursion),
             };
         }
@@ -179,17 +181,17 @@ impl RunAssessor<'_> {
     }
 
     /// With a history, what loses bits goes there and back exactly.
-    fn exactly(&self, mut machine: Machine) -> Option<Miss> {
+    fn exactly(&self, mut machine: Machine) -> Option<Mismatch> {
         machine.keep_residues();
         let expected = "with residues, the start again bit for bit";
         let journey = Excursion::begin(&mut machine, self.run.travel, self.limits);
         match journey.and_then(|turned| turned.back(&mut machine)) {
-            Err(halt) => Some(Miss::new(expected, halt.to_string()).trapped(halt.explanation())),
+            Err(halt) => Some(Mismatch::new(expected, halt.to_string()).trapped(halt.explanation())),
             Ok(excursion) if machine.history_bytes() != 0 => {
-                unrestored(&excursion).or_else(|| Some(Miss::new(expected, "a history that is left")))
+                unrestored(&excursion).or_else(|| Some(Mismatch::new(expected, "a history that is left")))
             }
             Ok(excursion) => {
-                unrestored(&excursion).map(|miss| Miss { expected: expected.to_owned(), ..miss })
+                unrestored(&excursion).map(|miss| Mismatch { expected: expected.to_owned(), ..miss })
             }
         }
     }

@@ -20,7 +20,7 @@ const USUAL: TestLimits = TestLimits { max_steps: 10_000_000, max_bytes: 256 << 
 
 /// How far somebody has come with an exercise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ExerciseState {
     /// There is no program.
     Missing,
     /// It is what it was at the start.
@@ -29,14 +29,14 @@ pub enum Progress {
     Passed,
 }
 
-impl Progress {
+impl ExerciseState {
     /// One word.
     pub fn name(self) -> &'static str {
         match self {
-            Progress::Missing => "missing",
-            Progress::Untouched => "untouched",
-            Progress::Failed => "failed",
-            Progress::Passed => "passed",
+            ExerciseState::Missing => "missing",
+            ExerciseState::Untouched => "untouched",
+            ExerciseState::Failed => "failed",
+            ExerciseState::Passed => "passed",
         }
     }
 }
@@ -45,7 +45,7 @@ impl Progress {
 #[derive(Debug)]
 pub struct Grade {
     pub exercise: &'static Exercise,
-    pub progress: Progress,
+    pub state: ExerciseState,
     /// What was found; nothing where there is no program.
     pub tested: Option<TestedFile>,
     /// Why the program can't be read, where it is there.
@@ -60,29 +60,29 @@ pub struct Grade {
 /// There is no such engine here.
 pub fn grade(folder: &CourseFolder, exercise: &'static Exercise, running: TestRunning) -> Fallible<Grade> {
     let path = folder.program(exercise);
-    let ungraded = |progress, unreadable| Grade { exercise, progress, tested: None, unreadable, hint: None };
+    let ungraded = |state, unreadable| Grade { exercise, state, tested: None, unreadable, hint: None };
     // A link that leads nowhere is there, too.
     if path.symlink_metadata().is_err() {
-        return Ok(ungraded(Progress::Missing, None));
+        return Ok(ungraded(ExerciseState::Missing, None));
     }
     let text = match text(folder, &path) {
         Ok(text) => text,
         // One of a class doesn't keep the others from being graded.
-        Err(failure) => return Ok(ungraded(Progress::Failed, Some(failure.message))),
+        Err(failure) => return Ok(ungraded(ExerciseState::Failed, Some(failure.message))),
     };
     let is_start = means(&text.text).eq(means(&exercise.start));
     let runs = Runs { running, usual: USUAL };
     let tested = text.tested(&exercise.expectations, &exercise.references(), &runs)?;
-    let progress = match tested.is_met() {
-        true => Progress::Passed,
-        false if is_start => Progress::Untouched,
-        false => Progress::Failed,
+    let state = match tested.is_met() {
+        true => ExerciseState::Passed,
+        false if is_start => ExerciseState::Untouched,
+        false => ExerciseState::Failed,
     };
-    let hint = match progress {
-        Progress::Passed => None,
+    let hint = match state {
+        ExerciseState::Passed => None,
         _ => fitting(&exercise.hints, &attempt(&tested, is_start)),
     };
-    Ok(Grade { exercise, progress, tested: Some(tested), unreadable: None, hint })
+    Ok(Grade { exercise, state, tested: Some(tested), unreadable: None, hint })
 }
 
 /// The text of a program, which lies in the folder of exercises.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::tests::{line, line_object, program_diagnostics};
 use super::told::Object;
-use crate::course::grading::{Grade, Progress};
+use crate::course::grading::{ExerciseState, Grade};
 use crate::course::hints::ExerciseHint;
 use crate::course::place::CourseFolder;
 use crate::course::set::Exercise;
@@ -27,16 +27,17 @@ pub fn offered(exercises: &[Exercise]) -> String {
 /// The exercises, with what is passed.
 pub fn list(folder: &CourseFolder, grades: &[Grade]) -> String {
     let mut text = String::new();
-    for Grade { exercise, progress, .. } in grades {
-        let word = match progress {
-            Progress::Untouched => "",
-            progress => progress.name(),
+    for Grade { exercise, state, .. } in grades {
+        let word = match state {
+            ExerciseState::Untouched => "",
+            known => known.name(),
         };
         let _ =
             writeln!(text, "{:>3}  {word:<7}  {}  ({})", exercise.number, exercise.title, exercise.chapter);
     }
     let _ = writeln!(text, "\n{}", passed_of(grades));
-    let open = grades.iter().find(|grade| !matches!(grade.progress, Progress::Passed | Progress::Missing));
+    let open =
+        grades.iter().find(|grade| !matches!(grade.state, ExerciseState::Passed | ExerciseState::Missing));
     if let Some(Grade { exercise, .. }) = open {
         text.push_str(&invitation(folder, exercise));
     }
@@ -48,7 +49,7 @@ fn passed_of(grades: &[Grade]) -> String {
 }
 
 fn passed(grades: &[Grade]) -> usize {
-    grades.iter().filter(|grade| grade.progress == Progress::Passed).count()
+    grades.iter().filter(|grade| grade.state == ExerciseState::Passed).count()
 }
 
 fn invitation(folder: &CourseFolder, next: &Exercise) -> String {
@@ -67,12 +68,12 @@ pub fn one(folder: &CourseFolder, grade: &Grade, next: Option<&Exercise>, more: 
         let missing = || format!("there is no {}\n", shown(&folder.program(grade.exercise)));
         return format!("{number}. {title}: {}", grade.unreadable.clone().unwrap_or_else(missing));
     };
-    let state = match grade.progress {
-        Progress::Passed => "passed",
-        Progress::Untouched => "not begun yet",
-        Progress::Missing | Progress::Failed => "not yet",
+    let told = match grade.state {
+        ExerciseState::Passed => "passed",
+        ExerciseState::Untouched => "not begun yet",
+        ExerciseState::Missing | ExerciseState::Failed => "not yet",
     };
-    let mut text = format!("{number}. {title}: {state}\n");
+    let mut text = format!("{number}. {title}: {told}\n");
     if tested.program.module.is_none() {
         text.push_str(&render(&tested.program.sources, &tested.program.diagnostics, false));
     } else {
@@ -91,19 +92,19 @@ pub fn all(folder: &CourseFolder, grades: &[Grade], more: u8) -> String {
     let mut text = String::new();
     for grade in grades {
         let Exercise { number, title, .. } = grade.exercise;
-        let _ = writeln!(text, "{number:>3}  {:<9}  {title}", grade.progress.name());
+        let _ = writeln!(text, "{number:>3}  {:<9}  {title}", grade.state.name());
         if let Some(unreadable) = &grade.unreadable {
             let _ = write!(text, "                {unreadable}");
         }
-        if let Some((_, hint)) = grade.hint.filter(|_| grade.progress == Progress::Failed) {
+        if let Some((_, hint)) = grade.hint.filter(|_| grade.state == ExerciseState::Failed) {
             text.push_str(&hinted(hint, more, "                "));
         }
     }
     let _ = writeln!(text, "\n{}", passed_of(grades));
-    if let Some(Grade { exercise, .. }) = grades.iter().find(|grade| grade.progress == Progress::Failed) {
+    if let Some(Grade { exercise, .. }) = grades.iter().find(|grade| grade.state == ExerciseState::Failed) {
         let _ =
             writeln!(text, "`reviver course check {}` tells more of the first that isn't", exercise.number);
-    } else if let Some(next) = grades.iter().find(|grade| grade.progress == Progress::Untouched) {
+    } else if let Some(next) = grades.iter().find(|grade| grade.state == ExerciseState::Untouched) {
         text.push_str(&invitation(folder, next.exercise));
     }
     text
@@ -165,7 +166,7 @@ pub fn members(grades: &[Grade]) -> Object<'static> {
 
 fn graded(grade: &Grade) -> Map<String, Json> {
     let mut members = named(grade.exercise);
-    members.insert("state".into(), grade.progress.name().into());
+    members.insert("state".into(), grade.state.name().into());
     if let Some((number, hint)) = grade.hint {
         let mut told = Map::new();
         told.insert("number".into(), number.into());
@@ -213,7 +214,7 @@ pub fn table(exercises: &[Exercise], graded: &[(String, Vec<Grade>)]) -> Fallibl
     writer.write_record(head).map_err(unwritten)?;
     for (name, grades) in graded {
         let counts = [name.clone(), passed(grades).to_string(), grades.len().to_string()];
-        let states = grades.iter().map(|grade| grade.progress.name().to_owned());
+        let states = grades.iter().map(|grade| grade.state.name().to_owned());
         writer.write_record(counts.into_iter().chain(states)).map_err(unwritten)?;
     }
     let table = writer.into_inner();

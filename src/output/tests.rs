@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use reviver_assembler::render::render;
-use reviver_expectations::assessment::{AssessedLine, Assessment, Miss};
+use reviver_expectations::assessment::{AssessedLine, Assessment, Mismatch};
 use serde_json::{Map, Value as Json, json};
 
 use super::told::Object;
@@ -71,7 +71,7 @@ pub fn line(line: &AssessedLine, place: &str) -> String {
 }
 
 /// What was expected and what was found, on one line.
-pub fn told(miss: &Miss) -> String {
+pub fn told(miss: &Mismatch) -> String {
     let on = miss.on.as_ref().map_or_else(String::new, |inputs| format!("on {inputs}: "));
     format!("{on}expected {}, found {}", miss.expected, miss.found)
 }
@@ -123,7 +123,7 @@ pub fn line_object(line: &AssessedLine) -> Json {
     Json::Object(members)
 }
 
-fn miss_object(miss: &Miss) -> Json {
+fn miss_object(miss: &Mismatch) -> Json {
     let mut members = Map::new();
     members.insert("expected".into(), miss.expected.clone().into());
     members.insert("found".into(), miss.found.clone().into());

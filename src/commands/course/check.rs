@@ -3,7 +3,7 @@
 use reviver_assembler::suggest::nearest;
 
 use crate::cli::{CourseCheck, TestRunning};
-use crate::course::grading::{Grade, Progress, grade};
+use crate::course::grading::{ExerciseState, Grade, grade};
 use crate::course::place::CourseFolder;
 use crate::course::set::{Exercise, exercises};
 use crate::failure::{Exit, Failure, Fallible};
@@ -54,7 +54,7 @@ fn next<'e>(exercises: &'e [Exercise], grade: &Grade) -> Option<&'e Exercise> {
 }
 
 fn verdict(grades: &[Grade]) -> Fallible {
-    let passed = grades.iter().filter(|grade| grade.progress == Progress::Passed).count();
+    let passed = grades.iter().filter(|grade| grade.state == ExerciseState::Passed).count();
     match (passed, grades.len()) {
         (passed, all) if passed == all => Ok(()),
         (_, 1) => Err(Failure::spelled(Exit::Check, "not passed", "")),

@@ -21,8 +21,8 @@ pub fn run(options: &CourseStart, json: bool) -> Fallible {
         make_folder(&folder.file(exercise, ""))?;
         for (name, bytes) in exercise.copied(!options.no_solutions) {
             match write(&folder.file(exercise, name), bytes)? {
-                Written::New => written += 1,
-                Written::Kept => kept += 1,
+                Copied::New => written += 1,
+                Copied::Kept => kept += 1,
             }
         }
     }
@@ -38,7 +38,7 @@ pub fn run(options: &CourseStart, json: bool) -> Fallible {
 }
 
 /// What became of a file.
-enum Written {
+enum Copied {
     New,
     /// It was there already.
     Kept,
@@ -49,10 +49,10 @@ fn make_folder(path: &Path) -> Fallible {
         .map_err(|error| Failure::load(format_args!("can't make the folder {}: {error}", read::shown(path))))
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Fallible<Written> {
+fn write(path: &Path, bytes: &[u8]) -> Fallible<Copied> {
     match read::files().output(path, Replaces::Nothing) {
-        Ok(output) => output.commit(bytes).map(|()| Written::New).map_err(Failure::load),
-        Err(WriteError::Kept { .. }) => Ok(Written::Kept),
+        Ok(output) => output.commit(bytes).map(|()| Copied::New).map_err(Failure::load),
+        Err(WriteError::Kept { .. }) => Ok(Copied::Kept),
         Err(error) => Err(Failure::load(error)),
     }
 }
