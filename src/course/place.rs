@@ -19,7 +19,7 @@ impl CourseFolder {
         let name = whole.as_ref().and_then(|whole| whole.file_name()).and_then(|name| name.to_str());
         let inside = exercises.iter().find(|exercise| Some(&*exercise.name) == name);
         match inside.filter(|_| path.join(START).exists()) {
-            Some(exercise) => (CourseFolder { path: path.join("..") }, Some(exercise)),
+            Some(exercise) => (CourseFolder { path: plain(path).join("..") }, Some(exercise)),
             None => (CourseFolder { path: path.to_owned() }, None),
         }
     }
@@ -29,14 +29,18 @@ impl CourseFolder {
         self.file(exercise, START)
     }
 
-    /// A file of an exercise. In the present folder nobody wants to read `./`.
+    /// A file of an exercise.
     pub fn file(&self, exercise: &Exercise, file: &str) -> PathBuf {
-        let within = Path::new(&exercise.name).join(file);
-        if self.path == Path::new(".") { within } else { self.path.join(within) }
+        plain(&self.path).join(&exercise.name).join(file)
     }
 
     /// Whether there is anything of the course in it.
     pub fn has_any(&self, exercises: &[Exercise]) -> bool {
         exercises.iter().any(|exercise| self.program(exercise).exists())
     }
+}
+
+/// A folder in front of a name: of the present one nobody wants to read `./`.
+fn plain(folder: &Path) -> &Path {
+    if folder == Path::new(".") { Path::new("") } else { folder }
 }

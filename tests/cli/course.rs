@@ -243,7 +243,8 @@ fn the_first_exercise_is_begun_hinted_at_and_passed() {
     // In the folder of an exercise it is that one.
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_reviver"));
     command.args(["course", "check"]).current_dir(folder.path("mine/01-swap-two-cells"));
-    crate::support::ran(&mut command, b"").expect(0).prints_part("1. Swap two cells: passed");
+    let ran = crate::support::ran(&mut command, b"").expect(0).prints_part("1. Swap two cells: passed");
+    ran.prints_part("next: There and back by hand, ../02-there-and-back/task.md; ");
 }
 
 #[test]
