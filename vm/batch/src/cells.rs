@@ -1,7 +1,7 @@
 //! What cells hold where lanes begin, and which of them stay in memory: those that computed addresses reach, or that are changed before the way's
-//! end. All others are values. Knows no text.
+//! end. All others are values, and so are the few cells of a small array that nobody changes: an address chooses among them. Knows no text.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use reviver_compile::bounded::BoundedCalls;
 use reviver_compile::form::{SsaEnd, SsaForm};
@@ -116,10 +116,9 @@ pub(crate) struct LaneMemory {
 impl LaneMemory {
     /// Those of the forms that lanes go through.
     pub fn of(forms: &[Option<&SsaForm>], counts: CellCounts) -> LaneMemory {
-        let mut ranges: Vec<_> = forms.iter().flatten().flat_map(|form| reached(form, counts)).collect();
-        ranges.sort_unstable();
+        let accesses = forms.iter().flatten().flat_map(|form| accesses(form, counts)).collect();
         let mut memory = LaneMemory { counts, ..LaneMemory::default() };
-        for (space, first, end) in ranges {
+        for CellAccess { space, first, end, .. } in in_memory(accesses) {
             match memory.runs.last_mut().filter(|run| run.space == space && first <= run.end) {
                 Some(run) => run.end = run.end.max(end),
                 None => memory.runs.push(MemoryRun { space, first, end, word: 0 }),
@@ -149,6 +148,13 @@ impl LaneMemory {
         clipped.collect()
     }
 
+    /// The cells, none of them in memory, that an address chooses among of which only this is known.
+    pub fn chosen(&self, space: Space, range: IntRange) -> Option<std::ops::Range<u32>> {
+        let (first, end) = self.counts.clipped(space, range)?;
+        let is_chosen = end - first <= MOST_CHOSEN && self.parts(space, first, end).is_empty();
+        is_chosen.then_some(first..end)
+    }
+
     /// The cells that an address may lie in, of which only this is known.
     pub fn within(&self, space: Space, range: IntRange) -> Option<MemoryRun> {
         let (first, end) = self.counts.clipped(space, range)?;
@@ -165,25 +171,79 @@ pub(crate) fn literal(form: &SsaForm, op: &SsaOp) -> Option<u32> {
     }
 }
 
-/// Cells that are loaded or stored otherwise than at the beginning and the end of a form.
-fn reached(form: &SsaForm, counts: CellCounts) -> HashSet<(Space, u32, u32)> {
-    let mut found = HashSet::new();
+/// A lane loads one of so many cells faster by asking which one it is than from memory.
+const MOST_CHOSEN: u32 = 8;
+
+/// Cells that an operation may load or store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct CellAccess {
+    space: Space,
+    first: u32,
+    end: u32,
+    of: AccessKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum AccessKind {
+    /// A load at a computed address.
+    Load,
+    /// A store before the end of the way, or at a computed address.
+    Store,
+    /// A store at a known address where the way ends.
+    LastStore,
+}
+
+impl CellAccess {
+    fn meets(&self, other: &CellAccess) -> bool {
+        self.space == other.space && self.first < other.end && other.first < self.end
+    }
+
+    /// Whether its cells may be values all the same.
+    fn may_choose(&self) -> bool {
+        self.of == AccessKind::Load && self.end - self.first <= MOST_CHOSEN
+    }
+}
+
+/// The accesses to memory, in order: all but last stores, and but loads that choose among cells which nobody changes and which are in memory
+/// for nobody else.
+fn in_memory(accesses: Vec<CellAccess>) -> Vec<CellAccess> {
+    let (mut choosing, mut others): (Vec<_>, Vec<_>) = accesses.into_iter().partition(CellAccess::may_choose);
+    loop {
+        let (met, left): (Vec<_>, Vec<_>) =
+            choosing.into_iter().partition(|access| others.iter().any(|other| other.meets(access)));
+        choosing = left;
+        if met.is_empty() {
+            break;
+        }
+        others.extend(met);
+    }
+    others.retain(|access| access.of != AccessKind::LastStore);
+    others.sort_unstable();
+    others.dedup();
+    others
+}
+
+/// Cells that are loaded at computed addresses, or stored.
+fn accesses(form: &SsaForm, counts: CellCounts) -> Vec<CellAccess> {
+    let mut found = Vec::new();
     for &number in &TextPlan::of(form).order {
         let Some(block) = form.blocks.get(number as usize) else { continue };
         let is_last = matches!(block.end, SsaEnd::Exit { .. });
         for op in block.ops.iter().filter_map(|&value| form.op(value)) {
             let (OpKind::Load(space) | OpKind::Store(space)) = op.kind else { continue };
+            let is_store = matches!(op.kind, OpKind::Store(_));
             match (literal(form, op), op.operands.first()) {
-                (Some(address), _) => {
-                    if matches!(op.kind, OpKind::Store(_)) && !is_last {
-                        found.insert((space, address, address + 1));
-                    }
+                (Some(first), _) if is_store => {
+                    let of = if is_last { AccessKind::LastStore } else { AccessKind::Store };
+                    found.push(CellAccess { space, first, end: first + 1, of });
                 }
                 (None, Some(&address)) => {
+                    let of = if is_store { AccessKind::Store } else { AccessKind::Load };
                     let range = range_where_it_counts(form, address);
-                    found.extend(counts.clipped(space, range).map(|(first, end)| (space, first, end)));
+                    let cells = counts.clipped(space, range);
+                    found.extend(cells.map(|(first, end)| CellAccess { space, first, end, of }));
                 }
-                (None, None) => {}
+                (Some(_) | None, _) => {}
             }
         }
     }

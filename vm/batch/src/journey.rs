@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use reviver_compile::form::{Definition, Jump, SsaBlock, SsaEnd, SsaForm};
 use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
+use reviver_compile::passes::range_where_it_counts;
 use reviver_compile::written::TextPlan;
+use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
 use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord, literal};
@@ -163,6 +165,8 @@ impl LaneJourney {
             let Some(block) = self.form.blocks.get_mut(number as usize) else { continue };
             let is_arrival = matches!(block.end, SsaEnd::Exit { .. });
             let ops = std::mem::take(&mut block.ops);
+            let ops: Vec<SsaValue> =
+                ops.into_iter().flat_map(|value| self.choice(value, start, memory)).collect();
             let mut stored: BTreeMap<SpacedCell, SsaValue> = BTreeMap::new();
             let kept = ops.into_iter().filter(|&value| {
                 let Some(op) = self.form.op(value) else { return true };
@@ -193,6 +197,37 @@ impl LaneJourney {
                 self.arrivals.insert(number, stored);
             }
         }
+    }
+
+    /// A load at a computed address among cells that aren't in memory, as a choice among their values; of any other operation nothing but itself.
+    fn choice(&mut self, value: SsaValue, start: &StartCells, memory: &LaneMemory) -> Vec<SsaValue> {
+        let load = self.form.op(value).and_then(|op| match (op.kind, op.operands.first()) {
+            (OpKind::Load(space), Some(&address)) if literal(&self.form, op).is_none() => {
+                Some((space, address))
+            }
+            _ => None,
+        });
+        let cells = load.and_then(|(space, address)| {
+            let cells = memory.chosen(space, range_where_it_counts(&self.form, address))?;
+            Some((space, address, cells))
+        });
+        let Some((space, address, mut cells)) = cells else { return vec![value] };
+        let choose = match space.class() {
+            Class::Int => OpKind::IntChoose,
+            Class::Real => OpKind::Choose,
+        };
+        let Some(first) = cells.next() else { return vec![value] };
+        let mut held = self.at_turn((space, first), start);
+        let mut made = Vec::new();
+        for cell in cells {
+            let number = self.form.define(OpKind::Int(cell.into()), &[]);
+            let is_here = self.form.define(OpKind::IntTest(Order::Eq), &[address, number]);
+            let other = self.at_turn((space, cell), start);
+            held = self.form.define(choose, &[is_here, other, held]);
+            made.extend([number, is_here, held]);
+        }
+        self.stands_for.push((value, held));
+        made
     }
 
     /// Has the arrivals of the way there lead to the way back, by a block that is given what they leave. The number of the way back's

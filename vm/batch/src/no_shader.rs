@@ -33,6 +33,9 @@ pub enum NoShader {
     /// Whatever a lane is given, it leaves something behind.
     #[error("every lane leaves something in `{name}` that should be used up")]
     Leftover { name: String },
+    /// The compiler's form counts steps in a way that has no text. No program is known to have such a form.
+    #[error("shaders can't count the steps of this program")]
+    Steps,
     #[error(transparent)]
     Outside(#[from] Outside),
 }
@@ -46,7 +49,7 @@ impl NoShader {
             NoShader::TooLarge { .. } => {
                 "make arrays smaller that are indexed or are variables of a procedure that calls itself, or run lanes on the processor"
             }
-            NoShader::OwnMode => "run lanes on the processor",
+            NoShader::OwnMode | NoShader::Steps => "run lanes on the processor",
             NoShader::NoCell { .. } => "name a cell of the program",
             NoShader::Start => "begin at the end of the program that the way leads from",
             NoShader::Leftover { .. } => "use it up in the program, or declare it `.inout` or `.garbage`",

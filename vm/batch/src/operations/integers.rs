@@ -11,7 +11,7 @@ use super::spelling::IntegerType;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IntegerTexts {
     pub word: Word,
-    /// The type that they have: its numbers have at least as many bits as the word.
+    /// The type that they have.
     pub of: IntegerType,
 }
 
@@ -60,27 +60,22 @@ impl IntegerTexts {
 
     /// Whether an integer of 64 bits is no word.
     pub fn is_no_word(self, value: &str) -> String {
-        let wide = IntegerTexts { of: IntegerType::Wide, ..self };
-        format!("(!({} == {value}))", wide.wrapped(value))
+        let word = self.wrapped(&self.of.of_wide(value));
+        format!("(!({} == {value}))", self.of.widened(&word))
     }
 
-    /// The word that an integer is congruent to. Processors that stand in for devices have no shift of 64 bits with copies of the sign, but
-    /// extend 32 bits to 64.
+    /// The word that an integer is congruent to.
     fn wrapped(self, value: &str) -> String {
-        let above = 32_u32.saturating_sub(self.word.bits());
-        match (self.word, self.of) {
-            (Word::W64, _) | (Word::W32, IntegerType::Narrow) => value.to_owned(),
-            (Word::W32, IntegerType::Wide) => format!("i64(i32({value}))"),
-            (Word::W16 | Word::W8, IntegerType::Narrow) => format!("(({value} << {above}u) >> {above}u)"),
-            (Word::W16 | Word::W8, IntegerType::Wide) => {
-                format!("i64((i32({value}) << {above}u) >> {above}u)")
-            }
+        let above = self.of.bits() - self.word.bits();
+        match above {
+            0 => value.to_owned(),
+            _ => format!("(({value} << {above}u) >> {above}u)"),
         }
     }
 
-    /// The name of the function of a word in a type: `rv_div16_i32`.
+    /// The name of the function of a word: `rv_div16`.
     fn function_name(self, stem: &str) -> String {
-        format!("rv_{stem}{}_{}", self.word.bits(), self.of.name())
+        format!("rv_{stem}{}", self.word.bits())
     }
 }
 
@@ -98,11 +93,10 @@ pub(super) fn holds(order: Order, a: &str, b: &str) -> String {
 
 /// The text of the function of a name.
 pub(super) fn text(name: &str) -> Option<String> {
-    let (named, of) = name.rsplit_once('_')?;
-    let of = [IntegerType::Narrow, IntegerType::Wide].into_iter().find(|of_type| of_type.name() == of)?;
-    let stem = named.trim_end_matches(|sign: char| sign.is_ascii_digit());
-    let bits: u32 = named.get(stem.len()..)?.parse().ok()?;
+    let stem = name.trim_end_matches(|sign: char| sign.is_ascii_digit());
+    let bits: u32 = name.get(stem.len()..)?.parse().ok()?;
     let word = [Word::W8, Word::W16, Word::W32, Word::W64].into_iter().find(|word| word.bits() == bits)?;
+    let of = IntegerType::of(word);
     let text = IntegerFunction { texts: IntegerTexts { word, of }, stem: stem.strip_prefix("rv_")? };
     let amount = format!("u32(b) & {}u", of.bits() - 1);
     Some(match text.stem {
@@ -139,13 +133,10 @@ impl IntegerFunction<'_> {
         }
     }
 
-    /// A quotient or a remainder; that by 0 is anything. Devices divide half as many bits several times as fast.
+    /// A quotient or a remainder; that by 0 is anything.
     fn divided(&self, sign: &str) -> String {
         let of = self.texts.of;
-        let made = match (self.texts.word, of) {
-            (Word::W64, _) | (_, IntegerType::Narrow) => format!("a {sign} divisor"),
-            (_, IntegerType::Wide) => format!("i64(i32(a) {sign} i32(divisor))"),
-        };
+        let made = format!("a {sign} divisor");
         let [zero, one, least] = [0, 1, -1].map(|value| of.literal(value));
         let made = match sign {
             "/" => self.texts.wrapped(&format!("select({made}, {zero} - a, b == {least})")),

@@ -1,7 +1,7 @@
 //! How each operation on values is written in WGSL, so that it has the interpreter's bits. Knows no block, no memory, and not what
 //! follows where a check fails.
 //!
-//! Integers are `i64`, or `i32` where a shader's words are narrow; floats are `f64` or `f32` as the program's are, and fixed point is
+//! Integers are `i64`, or `i32` where words have at most 32 bits; floats are `f64` or `f32` as the program's are, and fixed point is
 //! `i64`: programs of `f32` and of fixed point need no `f64`. A shader declares what the texts name:
 //!
 //! - `zero`, a private variable of the type of reals that is 0 when it begins, which is loaded: only where reals are floats;
@@ -39,7 +39,6 @@ use self::spelling::NumberTypes;
 #[derive(Debug)]
 pub(crate) struct Operations {
     numbers: NumberKinds,
-    integers: IntegerType,
     library: Library,
 }
 
@@ -63,14 +62,13 @@ impl Written {
 }
 
 impl Operations {
-    /// On numbers of a program, whose integers have a type: one that all of its words fit into.
-    pub fn new(numbers: NumberKinds, integers: IntegerType) -> Operations {
-        Operations { numbers, integers, library: Library::default() }
+    pub fn new(numbers: NumberKinds) -> Operations {
+        Operations { numbers, library: Library::default() }
     }
 
     /// The type of integers.
     pub fn integers(&self) -> IntegerType {
-        self.integers
+        IntegerType::of(self.numbers.word)
     }
 
     /// The type of a class.
@@ -130,11 +128,11 @@ impl Operations {
     }
 
     fn types(&self) -> NumberTypes {
-        NumberTypes { system: self.numbers.system, integers: self.integers }
+        NumberTypes { system: self.numbers.system, integers: self.integers() }
     }
 
     fn integer_texts(&self) -> IntegerTexts {
-        IntegerTexts { word: self.numbers.word, of: self.integers }
+        IntegerTexts { word: self.numbers.word, of: self.integers() }
     }
 
     fn reals(&self) -> RealTexts {
@@ -143,7 +141,7 @@ impl Operations {
 
     fn written(&self, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
         match kind {
-            OpKind::Int(value) => Some(Written::surely(self.integers.literal(value))),
+            OpKind::Int(value) => Some(Written::surely(self.integers().literal(value))),
             OpKind::Real(bits) => Some(Written::surely(self.literal(Class::Real, bits))),
             OpKind::IntAdd
             | OpKind::IntSub

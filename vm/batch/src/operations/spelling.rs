@@ -1,7 +1,7 @@
 //! Types and literals of numbers, and numbers as words of 64 bits. Knows no operation.
 
 use reviver_isa::instruction::Class;
-use reviver_isa::module::RealSystem;
+use reviver_isa::module::{RealSystem, Word};
 
 /// A format of floats, as WGSL has it. Words are without sign.
 #[derive(Clone, Copy, Debug)]
@@ -72,8 +72,9 @@ impl FloatType {
     }
 }
 
-/// The type of a program's integers, which are words, and of addresses. The narrow one is for programs whose words have at most 32 bits: devices
-/// compute several times as fast with them.
+/// The type of a program's integers, which are words, and of addresses. The narrow one is for words of at most 32 bits: devices compute several
+/// times as fast with it. Nothing may be computed of such words in the wide one: a driver that knows the bounds of a loop (llvmpipe 22.3) makes one
+/// round of it where the counter is narrowed and widened again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IntegerType {
     Narrow,
@@ -81,6 +82,13 @@ pub(crate) enum IntegerType {
 }
 
 impl IntegerType {
+    pub fn of(word: Word) -> IntegerType {
+        match word {
+            Word::W8 | Word::W16 | Word::W32 => IntegerType::Narrow,
+            Word::W64 => IntegerType::Wide,
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             IntegerType::Narrow => "i32",

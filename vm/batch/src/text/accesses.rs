@@ -27,6 +27,22 @@ impl Writer<'_> {
         }
     }
 
+    /// A value as a word.
+    pub(super) fn word_of(&self, value: SsaValue) -> String {
+        match self.steps.contains(&value) {
+            true => format!("u64({})", self.value(value)),
+            false => self.to_word(self.text.journey.form.class(value), &self.value(value)),
+        }
+    }
+
+    /// A word as what a value is.
+    pub(super) fn of_word_for(&self, value: SsaValue, word: &str) -> String {
+        match self.steps.contains(&value) {
+            true => format!("i64({word})"),
+            false => self.of_word(self.text.journey.form.class(value), word),
+        }
+    }
+
     /// The number of a word of the lane's memory.
     pub(super) fn word(&self, word: u32) -> String {
         format!("{}u", self.memory_at() + word)

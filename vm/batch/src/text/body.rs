@@ -86,7 +86,7 @@ impl Writer<'_> {
             self.line(format!("clock = clock {sign} {}li;", block.steps));
         }
         if let SsaEnd::Pause { skipped: Some(skipped), .. } = block.end {
-            let skipped = self.value(skipped);
+            let skipped = self.value_in_steps(skipped);
             self.line(format!("clock = clock {sign} {skipped};"));
         }
         if let Some(turning) = text.turning.as_ref().filter(|turning| turning.block == number) {
@@ -107,8 +107,7 @@ impl Writer<'_> {
         self.line(format!("lead = {label}u;"));
         let kept = self.kept.get(&head).cloned().unwrap_or_default();
         for (word, value) in (self.control.len()..).zip(kept) {
-            let class = self.text.journey.form.class(value);
-            let bits = self.to_word(class, &self.value(value));
+            let bits = self.word_of(value);
             self.line(format!("hold({word}u, {bits});"));
         }
         for (word, control) in self.control.clone().into_iter().enumerate() {
@@ -154,7 +153,7 @@ impl Writer<'_> {
         let texts: Vec<(String, String, bool)> = moves
             .iter()
             .enumerate()
-            .map(|(n, (to, from))| (self.value(*to), self.value(*from), is_changed_before(n, from)))
+            .map(|(n, (to, from))| (self.value(*to), self.value_for(*from, *to), is_changed_before(n, from)))
             .collect();
         let needs_scope = texts.iter().any(|(.., is_changed)| *is_changed);
         if needs_scope {

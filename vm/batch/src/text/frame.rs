@@ -126,8 +126,7 @@ impl Writer<'_> {
             }
             self.open(format!("case {label}u: {{"));
             for (word, value) in (self.control.len()..).zip(kept) {
-                let class = self.text.journey.form.class(value);
-                let bits = self.of_word(class, &format!("held({word}u)"));
+                let bits = self.of_word_for(value, &format!("held({word}u)"));
                 let name = self.value(value);
                 self.line(format!("{name} = {bits};"));
             }

@@ -7,11 +7,12 @@ mod ends;
 mod frame;
 pub(crate) mod live;
 mod operations;
+mod steps;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reviver_compile::form::{Definition, NumberKinds};
-use reviver_compile::op::{OpKind, SsaOp, SsaValue};
+use reviver_compile::form::NumberKinds;
+use reviver_compile::op::{OpKind, SsaValue};
 use reviver_compile::written::{TextPlan, followed};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
@@ -28,6 +29,7 @@ use crate::structure::structured;
 use crate::switches::ReducibleGraph;
 use crate::words::WordRun;
 use live::{BlockValues, has_name};
+use steps::numbers_of_steps;
 
 /// What a shader is written of.
 #[derive(Debug)]
@@ -58,8 +60,9 @@ pub(crate) struct WrittenLanes {
 /// The most words of a lane's memory: it is filled and compared in loops, whose rounds count.
 pub(crate) const MOST_WORDS: u64 = 1 << 18;
 
-/// An index among fewer cells, and an offset that is less, have a sum in 32 bits, which is no index unless that in 64 bits is.
-const NARROW_CELLS: u64 = 1 << 30;
+/// Lanes have fewer cells, so that addresses have room in 32 bits, and the sum of an index and of an offset that is less, taken without a sign, is below
+/// the length of an array only where that in 64 bits is.
+const MOST_CELLS: u64 = 1 << 30;
 
 impl LaneText {
     /// The shader.
@@ -69,6 +72,11 @@ impl LaneText {
     pub fn written(self) -> Result<WrittenLanes, NoShader> {
         if self.memory.words > MOST_WORDS {
             return Err(NoShader::TooLarge { words: self.memory.words, most: MOST_WORDS });
+        }
+        let counts = self.memory.counts;
+        let cells = [counts.ints, counts.reals, counts.references].map(u64::from).into_iter().max();
+        if let Some(words) = cells.filter(|&cells| cells >= MOST_CELLS) {
+            return Err(NoShader::TooLarge { words, most: MOST_CELLS });
         }
         let form = &self.journey.form;
         let others: Vec<(u32, SsaValue)> = self.others();
@@ -83,7 +91,8 @@ impl LaneText {
         let mut writer = Writer {
             has_reals,
             control: control_words(&self, &statements, &reducible),
-            operations: Operations::new(form.numbers, self.integers()),
+            operations: Operations::new(form.numbers),
+            steps: numbers_of_steps(form, &plan)?,
             numbers: form.numbers,
             text: &self,
             plan: &plan,
@@ -127,32 +136,6 @@ impl LaneText {
         in_blocks
             || self.others().into_iter().any(|(_, value)| is_real(value))
             || self.memory.runs.iter().any(|run| run.space.class() == Class::Real)
-    }
-
-    /// The type of integers: narrow where words are, and nothing is counted in it but cells. Numbers of steps are longer than words may be.
-    fn integers(&self) -> IntegerType {
-        let form = &self.journey.form;
-        let has_room = |definition: &Definition| match definition {
-            Definition::Op(SsaOp { kind: OpKind::Int(literal), .. }) => i32::try_from(*literal).is_ok(),
-            Definition::Op(SsaOp { kind: OpKind::Index { offset }, .. }) => {
-                offset.unsigned_abs() < NARROW_CELLS
-            }
-            Definition::Op(_) | Definition::Parameter(_) => true,
-        };
-        let counts_steps =
-            |value: &SsaValue| form.op(*value).is_some_and(|op| matches!(op.kind, OpKind::Clock { .. }));
-        let counts = self.memory.counts;
-        let has_few_cells = [counts.ints, counts.reals, counts.references]
-            .into_iter()
-            .all(|cells| u64::from(cells) < NARROW_CELLS);
-        let is_narrow = form.numbers.word.bits() <= 32
-            && has_few_cells
-            && form.definitions.iter().all(has_room)
-            && !form.blocks.iter().flat_map(|block| &block.ops).any(counts_steps);
-        match is_narrow {
-            true => IntegerType::Narrow,
-            false => IntegerType::Wide,
-        }
     }
 
     /// What blocks use besides what the form says.
@@ -244,6 +227,8 @@ struct Writer<'a> {
     /// By head of a loop what is kept there.
     kept: &'a BTreeMap<u32, Vec<SsaValue>>,
     variables: BTreeSet<SsaValue>,
+    /// See [`numbers_of_steps`].
+    steps: BTreeSet<SsaValue>,
     control: Vec<ControlWord>,
     operations: Operations,
     numbers: NumberKinds,
@@ -288,7 +273,28 @@ impl Writer<'_> {
         }
     }
 
+    /// The same as a number of steps.
+    fn value_in_steps(&self, value: SsaValue) -> String {
+        let value = self.plan.resolved(value);
+        match self.text.journey.form.op(value).map(|op| op.kind) {
+            Some(OpKind::Int(literal)) => IntegerType::Wide.literal(literal),
+            _ if self.steps.contains(&value) => self.value(value),
+            Some(_) | None => self.operations.integers().widened(&self.value(value)),
+        }
+    }
+
+    /// A value as what another one is.
+    fn value_for(&self, value: SsaValue, other: SsaValue) -> String {
+        match self.steps.contains(&other) {
+            true => self.value_in_steps(value),
+            false => self.value(value),
+        }
+    }
+
     fn type_of(&self, value: SsaValue) -> &'static str {
+        if self.steps.contains(&value) {
+            return IntegerType::Wide.name();
+        }
         let class = self.text.journey.form.class(value).unwrap_or(Class::Int);
         self.operations.type_of(class)
     }

@@ -3,8 +3,9 @@
 use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 use reviver_isa::instruction::Class;
 
-use super::Writer;
 use super::live::has_name;
+use super::{MOST_CELLS, Writer};
+use crate::operations::IntegerType;
 
 impl Writer<'_> {
     /// An operation of a block, which may be of the way back.
@@ -54,6 +55,13 @@ impl Writer<'_> {
             | OpKind::RealOf
             | OpKind::IntOf => self.value_op(value, op, &operands),
             OpKind::Index { offset } => self.index(value, op, offset, &operands),
+            OpKind::Place if self.steps.contains(&value) => {
+                if let [base, index, stride] = op.operands.as_slice() {
+                    let [base, index, stride] =
+                        [base, index, stride].map(|operand| self.value_in_steps(*operand));
+                    self.make(value, &format!("{base} + {index} * {stride}"));
+                }
+            }
             OpKind::Place => {
                 if let [base, index, stride] = operands.as_slice() {
                     let text = self.placed(base, index, stride);
@@ -161,14 +169,20 @@ impl Writer<'_> {
         let ([index, _], &[_, length]) = (operands, op.operands.as_slice()) else { return };
         // A name of its own keeps the compiler from computing with literals, which it does for some operations only.
         let name = format!("v{}", value.0);
+        let of = self.operations.integers();
+        let length = self.unsigned(length);
+        if offset.unsigned_abs() >= MOST_CELLS {
+            let wide = format!("{} + {}", of.widened(index), IntegerType::Wide.literal(offset));
+            self.line(format!("let {name}_wide = {wide};"));
+            self.make(value, &of.of_wide(&format!("{name}_wide")));
+            return self.fail(&format!("bitcast<u64>({name}_wide) >= u64({length})"), op.guard);
+        }
         let text = match offset {
             0 => (*index).to_owned(),
-            _ => format!("{index} + {}", self.operations.literal(Class::Int, offset as u64)),
+            _ => format!("{index} + {}", of.literal(offset)),
         };
         self.make(value, &text);
-        let length = self.unsigned(length);
-        let unsigned = self.operations.integers().unsigned();
-        self.fail(&format!("bitcast<{unsigned}>({name}) >= {length}"), op.guard);
+        self.fail(&format!("bitcast<{}>({name}) >= {length}", of.unsigned()), op.guard);
     }
 
     /// An integer without sign.

@@ -216,5 +216,7 @@ fn random_programs_have_shaders_that_compile() {
 fn shader_of_a_program() {
     let wanted = std::env::var("REVIVER_SHADER").unwrap();
     let (_, program) = shipped().into_iter().find(|(name, _)| *name == wanted).unwrap();
-    println!("{}", whole(&program, Travel::Forward, CheckLevel::Checked).unwrap().wgsl);
+    for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
+        println!("// {level:?}\n{}", whole(&program, Travel::Forward, level).unwrap().wgsl);
+    }
 }

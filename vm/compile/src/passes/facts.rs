@@ -112,6 +112,11 @@ pub(super) fn simplified(known: &impl Known, op: &SsaOp) -> Simplified {
             | OpKind::IntXor,
             &[a, b],
         ) => folded(known, op.kind, a, b).or(|| int_sum(known, op.kind, a, b)),
+        (OpKind::IntShl | OpKind::IntShr | OpKind::IntSar | OpKind::IntRol | OpKind::IntRor, &[a, by])
+            if known.int(by) == Some(0) =>
+        {
+            Simplified::Value(a)
+        }
         (OpKind::Add | OpKind::Sub, &[a, b]) => {
             real_sum(known, op.kind, a, b).or(|| sum_of_sum(known, op.kind, a, b))
         }

@@ -350,6 +350,12 @@ impl Numbering<'_> {
             Some(_) => op.guard = None,
             None => {}
         }
+        // An index that was looked at already stands for itself: what is known of its range since would make another value of it, and another
+        // address of the same one.
+        if let Some(&looked_at) = self.made.get(&op).filter(|_| matches!(op.kind, OpKind::Index { .. })) {
+            self.stand_for(value, looked_at);
+            return false;
+        }
         let mut found = simplified(self, &op);
         // What is guarded gives anything where its guard holds it off; a check that holds holds all the same.
         if op.guard.is_some() && found != Simplified::Nothing {

@@ -84,6 +84,26 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
             }
             _ => word,
         },
+        // No bit is set that isn't set in each of both.
+        (OpKind::IntAnd, &[a, b]) => {
+            let highs = [of(a), of(b)].into_iter().filter(|range| range.low >= 0).map(|range| range.high);
+            highs.min().map_or(IntRange::ALL, |high| IntRange { low: 0, high })
+        }
+        (OpKind::IntShr, &[a, by]) => match (of(a), of(by)) {
+            (_, by) if by.low >= 1 => {
+                let least = u32::try_from(by.low).unwrap_or(u32::MAX);
+                let unsigned = u64::MAX >> (i64::BITS - known.form().numbers.word.bits());
+                let high = unsigned.checked_shr(least).unwrap_or(0);
+                IntRange { low: 0, high: i64::try_from(high).unwrap_or(i64::MAX) }
+            }
+            (a, _) if a.low >= 0 => IntRange { low: 0, high: a.high },
+            _ => word,
+        },
+        // What is shifted by more than there are bits is 0 or -1.
+        (OpKind::IntSar, &[a, _]) => {
+            let a = of(a);
+            IntRange { low: a.low.min(0), high: a.high.max(0) }
+        }
         (OpKind::IntTest(_) | OpKind::Test(_), _) => IntRange { low: 0, high: 1 },
         (OpKind::IntChoose, &[_, yes, no]) => of(yes).hull(of(no)),
         (OpKind::Index { .. }, &[_, length]) => {

@@ -13,8 +13,8 @@ use reviver_isa::module::{RealSystem, Word};
 
 use self::meaning::{ExpectedMeaning, meaning};
 use self::operands::{Random, operand};
+use super::Operations;
 use super::function::RealFunction;
-use super::{IntegerType, Operations};
 use crate::device::{BatchDevice, DeviceNumbers};
 use crate::dispatch::DeviceShader;
 use crate::lowering::{LoweredIntegers, LoweredResults, Lowering};
@@ -24,7 +24,7 @@ use crate::testing::{device_with, devices_for};
 
 const ORDERS: [Order; 6] = [Order::Eq, Order::Ne, Order::Lt, Order::Le, Order::Gt, Order::Ge];
 
-fn integers() -> Vec<OpKind> {
+fn integers(word: Word) -> Vec<OpKind> {
     use OpKind::*;
     let tests = ORDERS.map(IntTest);
     let others = [
@@ -48,7 +48,8 @@ fn integers() -> Vec<OpKind> {
         RequireTrue,
         RequireApart,
     ];
-    let literals = [0, 1, -1, 100, i64::MIN, i64::MAX].map(Int);
+    let unused = i64::BITS - word.bits();
+    let literals = [0, 1, -1, 100, i64::MIN >> unused, i64::MAX >> unused].map(Int);
     tests.into_iter().chain(others).chain(literals).collect()
 }
 
@@ -62,18 +63,9 @@ fn kinds(system: RealSystem, word: Word) -> NumberKinds {
     NumberKinds { word, system, tolerance: 1e-9 }
 }
 
-/// The types of integers that an operation may be written for.
-fn integer_types(word: Word, kind: OpKind) -> Vec<IntegerType> {
-    let has_room = !matches!(kind, OpKind::Int(literal) if i32::try_from(literal).is_err());
-    match word.bits() <= 32 && has_room {
-        true => vec![IntegerType::Narrow, IntegerType::Wide],
-        false => vec![IntegerType::Wide],
-    }
-}
-
 /// The shader of an operation: it is given three operands, and finds a value and whether the operation has failed.
-fn shader(numbers: NumberKinds, integers: IntegerType, kind: OpKind) -> Option<LaneShader> {
-    let mut operations = Operations::new(numbers, integers);
+fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
+    let mut operations = Operations::new(numbers);
     let facts = kind.facts();
     let names = &["a", "b", "c"][..facts.operands.len()];
     let zero = operations.of_word(Class::Real, "constants[0]");
@@ -163,12 +155,9 @@ fn differences(
 fn check(numbers: NumberKinds, kinds: impl IntoIterator<Item = OpKind>, lanes: usize) {
     let mut wrong = Vec::new();
     for kind in kinds {
-        for of in integer_types(numbers.word, kind) {
-            let text = shader(numbers, of, kind).unwrap_or_else(|| panic!("{kind:?} isn't written"));
-            for device in devices_for(&text.wgsl) {
-                let differences = differences(&device, numbers, kind, &text, lanes);
-                wrong.extend(differences.map(|words| format!("{}: {words}", of.name())));
-            }
+        let text = shader(numbers, kind).unwrap_or_else(|| panic!("{kind:?} isn't written"));
+        for device in devices_for(&text.wgsl) {
+            wrong.extend(differences(&device, numbers, kind, &text, lanes));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -178,7 +167,7 @@ fn check(numbers: NumberKinds, kinds: impl IntoIterator<Item = OpKind>, lanes: u
 fn integers_of_every_width() {
     for word in [Word::W8, Word::W16, Word::W32, Word::W64] {
         // Any reals that devices without 64-bit floats have, too.
-        check(kinds(RealSystem::F32, word), integers(), 1 << 14);
+        check(kinds(RealSystem::F32, word), integers(word), 1 << 14);
     }
 }
 
@@ -187,8 +176,8 @@ fn pairs_are_exact_where_results_are_decorated() {
     let lowering = Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Decorated };
     let Some(device) = device_with(lowering) else { return };
     let numbers = kinds(RealSystem::F32, Word::W64);
-    for kind in integers().into_iter().chain(arithmetic()) {
-        let text = shader(numbers, IntegerType::Wide, kind).unwrap();
+    for kind in integers(Word::W64).into_iter().chain(arithmetic()) {
+        let text = shader(numbers, kind).unwrap();
         assert_eq!(differences(&device, numbers, kind, &text, 1 << 14), None);
     }
 }
@@ -197,7 +186,7 @@ fn pairs_are_exact_where_results_are_decorated() {
 fn doubles_on_pairs_are_refused_with_what_the_device_lacks() {
     let lowering = Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Opaque };
     let Some(device) = device_with(lowering) else { return };
-    let text = shader(kinds(RealSystem::F64, Word::W64), IntegerType::Wide, OpKind::Add).unwrap();
+    let text = shader(kinds(RealSystem::F64, Word::W64), OpKind::Add).unwrap();
     let refused = [DeviceShader::new(&device, &text).err(), device.is_exact_for(DeviceNumbers::F64).err()];
     let lacking = if device.info().has_f64 { "SHADER_INT64" } else { "SHADER_F64" };
     for error in refused {

@@ -1,0 +1,46 @@
+//! Which values are numbers of steps: they have 64 bits, whatever the program's words have. Knows no text.
+
+use std::collections::BTreeSet;
+
+use reviver_compile::form::SsaForm;
+use reviver_compile::op::{OpKind, SsaOp, SsaValue};
+use reviver_compile::written::{TextPlan, followed};
+
+use crate::no_shader::NoShader;
+
+/// Those that the clock tells, and what is computed of them and passed on.
+///
+/// # Errors
+/// [`NoShader::Steps`] where something else is computed of them.
+pub(super) fn numbers_of_steps(form: &SsaForm, plan: &TextPlan) -> Result<BTreeSet<SsaValue>, NoShader> {
+    let blocks = || plan.order.iter().filter_map(|&number| form.blocks.get(number as usize));
+    let ops = || {
+        let values = blocks().flat_map(|block| &block.ops);
+        values.filter_map(|&value| Some((value, form.op(value)?)))
+    };
+    let mut found: BTreeSet<SsaValue> = BTreeSet::new();
+    let mut count = None;
+    while count != Some(found.len()) {
+        count = Some(found.len());
+        for (value, op) in ops() {
+            if matches!(op.kind, OpKind::Clock { .. }) || op.kind == OpKind::Place && uses(op, plan, &found) {
+                found.insert(value);
+            }
+        }
+        for jump in blocks().flat_map(|block| followed(&block.end)) {
+            let passed = plan.passed(form, jump).into_iter();
+            found.extend(
+                passed
+                    .filter(|(_, from)| found.contains(&plan.resolved(*from)))
+                    .map(|(to, _)| to)
+                    .collect::<Vec<_>>(),
+            );
+        }
+    }
+    let is_foreign = |(_, op): (SsaValue, &SsaOp)| op.kind != OpKind::Place && uses(op, plan, &found);
+    if ops().any(is_foreign) { Err(NoShader::Steps) } else { Ok(found) }
+}
+
+fn uses(op: &SsaOp, plan: &TextPlan, values: &BTreeSet<SsaValue>) -> bool {
+    op.operands.iter().any(|&operand| values.contains(&plan.resolved(operand)))
+}
