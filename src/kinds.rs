@@ -39,6 +39,16 @@ pub static LIBRARY: FileKind = FileKind {
 pub static PROBE: FileKind =
     FileKind { name: "what a device was found to do", is: |bytes| bytes.starts_with(b"reviver probe ") };
 
+/// What `test` has written for build servers.
+pub static TEST_REPORT: FileKind = FileKind {
+    name: "a report of tests",
+    is: |bytes| bytes.starts_with(b"<?xml") && bytes.windows(11).any(|part| part == b"<testsuites"),
+};
+
+/// What `course report` has written.
+pub static GRADES: FileKind =
+    FileKind { name: "a table of grades", is: |bytes| bytes.starts_with(b"folder,passed,of,") };
+
 pub static TAPE: FileKind = FileKind { name: "a tape of values", is: is_tape };
 
 pub static TABLE: FileKind = FileKind { name: "a table of numbers", is: is_table };

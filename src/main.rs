@@ -4,6 +4,7 @@
 mod cli;
 mod commands;
 mod constants;
+mod course;
 mod debuggee;
 mod engine;
 mod failure;
@@ -22,6 +23,7 @@ mod stopwatch;
 mod streams;
 mod subject;
 mod table;
+mod testing;
 mod write;
 
 use std::io::Write as _;
@@ -80,6 +82,8 @@ fn run(command: &Invocation) -> Fallible {
         Invocation::Build(options) => commands::build::run(options),
         Invocation::Expand(options) => commands::expand::run(options),
         Invocation::Check(options) => commands::check::run(options),
+        Invocation::Test(options) => commands::test::run(options),
+        Invocation::Course(options) => commands::course::run(options),
         Invocation::Fmt(options) => commands::fmt::run(options),
         Invocation::Invert(options) => commands::invert::run(options),
         Invocation::Isa(options) => commands::isa::run(options),

@@ -12,6 +12,7 @@
 //! | [`mod@format`], [`invert`] | a tree in the canonical layout; the inverse program as a tree |
 //! | [`image`], [`disassemble`](mod@disassemble) | a module as bytes; as flat assembly |
 //! | [`expand`](mod@expand) | a text beside the instructions that it becomes |
+//! | [`below`], [`used`] | the files of one folder alone; the words of the language that a text uses |
 //!
 //! A text becomes a module, an image, and the same module again:
 //!
@@ -57,6 +58,7 @@
 //! ```
 
 pub mod assemble;
+pub mod below;
 pub mod certain;
 pub mod constants;
 pub mod diagnostic;
@@ -77,4 +79,5 @@ pub mod source;
 mod span;
 pub mod suggest;
 pub mod tree;
+pub mod used;
 mod visit;

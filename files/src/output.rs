@@ -33,6 +33,8 @@ pub enum Replaces {
     Anything,
     /// The input that has been read under the same name, which is written again.
     Itself,
+    /// Nothing at all: what is there stays.
+    Nothing,
 }
 
 /// A file to write later; dropped unwritten, it leaves everything as it was.
@@ -56,6 +58,8 @@ pub enum WriteError {
     Standard { path: PathBuf, stream: &'static str },
     #[error("{} is there already and is not {kind}", path.display())]
     OtherKind { path: PathBuf, kind: &'static str },
+    #[error("{} is there already, and is kept", path.display())]
+    Kept { path: PathBuf },
     #[error("can't write {}: it is write-protected", path.display())]
     Protected { path: PathBuf },
     #[error("can't write {}: {}", path.display(), in_words(path, error))]
@@ -192,7 +196,11 @@ impl Output {
     }
 
     fn check_kind(&self, target: &Path) -> Result<(), WriteError> {
-        let Replaces::Kind(kind) = self.replaces else { return Ok(()) };
+        let kind = match self.replaces {
+            Replaces::Kind(kind) => kind,
+            Replaces::Anything | Replaces::Itself => return Ok(()),
+            Replaces::Nothing => return Err(WriteError::Kept { path: self.path.clone() }),
+        };
         let mut beginning = Vec::new();
         let read = File::open(target).and_then(|file| file.take(BEGINNING).read_to_end(&mut beginning));
         // What can't be read could be anything.

@@ -3,9 +3,11 @@
 mod batch;
 mod bench;
 mod build;
+mod course;
 mod debugger;
 mod derivatives;
 mod start;
+mod test;
 
 use std::path::PathBuf;
 
@@ -16,9 +18,11 @@ use clap_complete::Shell;
 pub use batch::{BatchArguments, DevicesOptions};
 pub use bench::BenchOptions;
 pub use build::BuildOptions;
+pub use course::{CourseCheck, CourseCommand, CourseOptions, CourseReport, CourseStart};
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
 pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
 pub use start::{Constants, Given, LevelOption, OtherNumbers, Start};
+pub use test::{TestOptions, TestRunning};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -55,6 +59,8 @@ pub enum Invocation {
     Build(BuildOptions),
     Expand(ExpandOptions),
     Check(CheckOptions),
+    Test(TestOptions),
+    Course(CourseOptions),
     Fmt(FmtOptions),
     Invert(InvertOptions),
     Isa(IsaOptions),
@@ -74,6 +80,8 @@ impl Invocation {
             Invocation::Devices(options) => options.json,
             Invocation::Bench(options) => options.json,
             Invocation::Check(options) => options.json,
+            Invocation::Test(options) => options.json,
+            Invocation::Course(options) => options.json,
             Invocation::Debug(_)
             | Invocation::Repl(_)
             | Invocation::Asm(_)

@@ -2,12 +2,15 @@
 
 pub mod batch;
 pub mod bench;
+pub mod course;
 pub mod derivatives;
 pub mod diagnostics;
 pub mod gradient;
 mod json;
+pub mod junit;
 pub mod losses;
 pub mod places;
+pub mod tests;
 mod text;
 pub mod told;
 mod trap;

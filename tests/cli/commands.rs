@@ -18,6 +18,8 @@ fn help_and_version_are_there() {
         "build",
         "expand",
         "check",
+        "test",
+        "course",
         "fmt",
         "invert",
         "isa",

@@ -9,15 +9,16 @@ use std::{env, fs};
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
+use reviver_expectations::given::ReadyProgram;
+use reviver_expectations::grammar::GivenWords;
+use reviver_expectations::settings::TestSettings;
 use reviver_isa::Module;
 use reviver_isa::instruction::Class;
 use reviver_lab::engine::{self, Engine};
 use reviver_lab::tree::in_tree;
 use reviver_vm::digest::state_digest;
 use reviver_vm::values::Value;
-use reviver_vm::{Machine, Travel};
-
-use super::given::Given;
+use reviver_vm::{Machine, Stop, Trap, Travel};
 
 fn path() -> PathBuf {
     let version = env!("CARGO_PKG_VERSION");
@@ -37,8 +38,13 @@ fn runs(text: &str) -> Vec<Vec<&str>> {
 /// The digest at the end of a run, and that of the way back from there; or that it ended by a trap.
 fn digests(engine: Engine, module: &Module, words: &[&str], system: &str) -> String {
     let real = format!("real={system}");
-    let words = words.iter().copied().filter(|word| *word != "exact").chain([real.as_str()]).collect();
-    let Ok(mut machine) = (Given { engine, words }).machine(module, false) else { return "isn't run".into() };
+    let words = words.iter().copied().filter(|word| *word != GivenWords::EXACT).chain([real.as_str()]);
+    let given = GivenWords::parse(words).unwrap();
+    let settings =
+        TestSettings { prepare: &|program| Ok((engine.prepare)(program)), ..TestSettings::interpreted() };
+    let machine = ReadyProgram::new(module, &given, &settings);
+    let machine = machine.and_then(|ready| ready.machine(&given, Travel::Forward));
+    let Ok(mut machine) = machine else { return "isn't run".into() };
     let there = leg(&mut machine, Travel::Forward);
     carry(&mut machine);
     let back = leg(&mut machine, Travel::Backward);
@@ -47,8 +53,21 @@ fn digests(engine: Engine, module: &Module, words: &[&str], system: &str) -> Str
 
 /// The digest where a run arrives, or is trapped.
 fn leg(machine: &mut Machine, travel: Travel) -> String {
-    let trapped = super::go(machine, travel).is_err();
+    let trapped = arrives(machine, travel).is_err();
     format!("{}{}", if trapped { "trapped:" } else { "" }, state_digest(machine.state()))
+}
+
+/// More steps than any example takes.
+const STEP_LIMIT: u64 = 200_000_000;
+
+fn arrives(machine: &mut Machine, travel: Travel) -> Result<(), Trap> {
+    while machine.run(travel, STEP_LIMIT)? != Stop::Bound {
+        assert!(
+            machine.state().step.abs_diff(0) < STEP_LIMIT,
+            "the program takes more than {STEP_LIMIT} steps"
+        );
+    }
+    Ok(())
 }
 
 /// From now on adjoints are carried; those of all globals are 1.

@@ -1,0 +1,111 @@
+//! The files of one folder, for programs that somebody else wrote: what such a program includes lies in its folder or
+//! below it, and no link leads out of there. Judges paths, and leaves reading to the disk's [`Files`].
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use reviver_files::{UsedFiles, folder};
+
+use crate::files::Files;
+
+/// A folder, and what has been read of it.
+#[derive(Clone, Debug)]
+pub struct FolderFiles {
+    used: UsedFiles,
+    /// Without links.
+    folder: PathBuf,
+}
+
+impl FolderFiles {
+    /// The files of a folder, which become inputs of a register as they are read.
+    ///
+    /// # Errors
+    /// There is no such folder.
+    pub fn new(used: &UsedFiles, folder: &Path) -> io::Result<FolderFiles> {
+        Ok(FolderFiles { used: used.clone(), folder: fs::canonicalize(folder)? })
+    }
+
+    /// Whether a path leads to something in the folder or below it, whatever links there are on the way.
+    pub fn contains(&self, path: &Path) -> bool {
+        fs::canonicalize(path).is_ok_and(|whole| whole.starts_with(&self.folder))
+    }
+}
+
+impl Files for FolderFiles {
+    fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String> {
+        let is_below = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
+        if !Path::new(path).components().all(is_below) {
+            return Err(format!(
+                "`{path}` leads out of the program's folder, and it may read no other files"
+            ));
+        }
+        let wanted = folder(Path::new(from)).join(path);
+        // Of what isn't there, the disk says so.
+        if fs::symlink_metadata(&wanted).is_ok() && !self.contains(&wanted) {
+            return Err(format!(
+                "`{path}` is a link out of the program's folder, and it may read no other files"
+            ));
+        }
+        Files::read(&self.used, path, from)
+    }
+
+    fn path(&self, name: &str, from: &str) -> String {
+        Files::path(&self.used, name, from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with a file outside of another one.
+    fn folders() -> (reviver_files::Scratch, PathBuf) {
+        let outside = reviver_files::Scratch::new().unwrap();
+        let inside = outside.path("inside");
+        fs::create_dir_all(inside.join("deeper")).unwrap();
+        for name in ["secret.rasm", "inside/own.rasm", "inside/deeper/more.rasm"] {
+            fs::write(outside.path(name), "; text\n").unwrap();
+        }
+        (outside, inside)
+    }
+
+    #[test]
+    fn files_of_the_folder_and_below_are_read() {
+        let (_outside, inside) = folders();
+        let files = FolderFiles::new(&UsedFiles::default(), &inside).unwrap();
+        let program = inside.join("program.rasm").display().to_string();
+        for path in ["own.rasm", "./own.rasm", "deeper/more.rasm"] {
+            assert_eq!(files.read(path, &program).unwrap().1, b"; text\n", "{path}");
+        }
+        assert!(files.read("nowhere.rasm", &program).unwrap_err().contains("there is no file"));
+    }
+
+    #[test]
+    fn no_other_files_are_read() {
+        let (outside, inside) = folders();
+        let files = FolderFiles::new(&UsedFiles::default(), &inside).unwrap();
+        let program = inside.join("program.rasm").display().to_string();
+        let absolute = outside.path("secret.rasm").display().to_string();
+        for path in ["../secret.rasm", "deeper/../../secret.rasm", "deeper/../own.rasm", &absolute] {
+            let error = files.read(path, &program).unwrap_err();
+            assert!(error.contains("leads out of the program's folder"), "{error}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_link_leads_out() {
+        let (outside, inside) = folders();
+        let files = FolderFiles::new(&UsedFiles::default(), &inside).unwrap();
+        let program = inside.join("program.rasm").display().to_string();
+        std::os::unix::fs::symlink(outside.path("secret.rasm"), inside.join("file.rasm")).unwrap();
+        std::os::unix::fs::symlink(outside.path("."), inside.join("folder")).unwrap();
+        std::os::unix::fs::symlink(inside.join("own.rasm"), inside.join("deeper/link.rasm")).unwrap();
+        for path in ["file.rasm", "folder/secret.rasm"] {
+            let error = files.read(path, &program).unwrap_err();
+            assert!(error.contains("is a link out of the program's folder"), "{error}");
+        }
+        assert!(files.read("deeper/link.rasm", &program).is_ok(), "a link that stays inside");
+    }
+}

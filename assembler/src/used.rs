@@ -1,0 +1,110 @@
+//! Which words of the language a text uses: mnemonics, keywords, directives, functions. Names that people give are none
+//! of them, nor is what stands in comments. Judges no words.
+
+use std::collections::BTreeSet;
+
+use reviver_isa::function::Function;
+use reviver_isa::language::DIRECTIVES;
+use reviver_isa::names::is_reserved;
+use reviver_isa::update::Update;
+
+use crate::lexer::{Lexer, TokenKind};
+use crate::parser::parse;
+use crate::source::{FileId, Sources};
+use crate::tree::{ExpressionKind, Statement};
+use crate::visit::{expressions, statements};
+
+/// The words that a file uses: `add.mul` as a whole and each of its parts; an operator counts as its function.
+pub fn used_words(sources: &Sources, file: FileId) -> BTreeSet<String> {
+    let mut words = written_words(sources.file_text(file));
+    let (body, _) = parse(sources, file);
+    statements(&body, &mut |statement| {
+        words.extend(own_function(statement).map(|function| function.name().to_owned()));
+        expressions(statement, &mut |expression| {
+            words.extend(function_of(&expression.kind).map(|function| function.name().to_owned()));
+        });
+    });
+    words
+}
+
+/// Whether a word is one that a text may use: then [`used_words`] finds it.
+pub fn is_of_the_language(word: &str) -> bool {
+    let is_function = |word: &str| Function::from_name(word).is_some();
+    let is_dotted = word.split_once('.').is_some_and(|(update, function)| {
+        Update::from_name(update).is_some() && is_function(function) || Update::from_name(word).is_some()
+    });
+    is_reserved(word) || is_function(word) || DIRECTIVES.contains(&word) || is_dotted
+}
+
+/// Reserved words, which can't be names, and words with dots, which aren't any.
+fn written_words(text: &str) -> BTreeSet<String> {
+    let mut lexer = Lexer::new(text);
+    let mut words = BTreeSet::new();
+    loop {
+        let token = lexer.token();
+        let word = text.get(token.start as usize..token.end as usize).unwrap_or_default();
+        match token.kind {
+            TokenKind::End => return words,
+            TokenKind::Word if is_reserved(word) => drop(words.insert(word.to_owned())),
+            TokenKind::Directive => drop(words.insert(word.to_owned())),
+            TokenKind::Dotted => {
+                words.insert(word.to_owned());
+                words.extend(word.split('.').map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The function whose value a variable begins or ends with.
+fn own_function(statement: &Statement) -> Option<Function> {
+    match statement {
+        Statement::Local(local) | Statement::Delocal(local) => {
+            Some(local.function).filter(|function| *function != Function::Copy)
+        }
+        _ => None,
+    }
+}
+
+fn function_of(kind: &ExpressionKind) -> Option<Function> {
+    match kind {
+        ExpressionKind::Binary(operator, _) => Some(operator.function()),
+        ExpressionKind::Apply(application) => Some(application.function),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut sources = Sources::new();
+        let file = sources.add("text", text);
+        used_words(&sources, file).into_iter().collect()
+    }
+
+    #[test]
+    fn words_of_the_language_are_found_and_names_are_not() {
+        let text = "; overwrite\n.inout square, x\nadd.mul x, square, 2 ; swap\nif x < 2\nlocal t = max(x, 1)\n\
+                    add x, t % 2\ndelocal t = max(x, 1)\nfi forgotten\n";
+        let expected =
+            [".inout", "add", "add.mul", "delocal", "fi", "forgotten", "if", "local", "max", "mul", "rem"];
+        assert_eq!(words(text), expected);
+    }
+
+    #[test]
+    fn texts_that_are_no_programs_have_words_too() {
+        assert_eq!(words("if overwrite )("), ["if", "overwrite"]);
+    }
+
+    #[test]
+    fn words_of_the_language_are_known() {
+        for word in ["add", "add.mul", "mul", "grad.on", "for", "forgotten", ".proc"] {
+            assert!(is_of_the_language(word), "{word}");
+        }
+        for word in ["square2", "add.square2", "", "mul.add", ".prok", "x"] {
+            assert!(!is_of_the_language(word), "{word}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Runs within limits: to an end of the program, and no further than steps and memory may go. Knows no expectation.
+
+use reviver_isa::instruction::Link;
+use reviver_isa::module::{Module, Procedure};
+use reviver_isa::update::{Action, Update};
+use reviver_vm::explain::{Explanation, explain};
+use reviver_vm::room::OutOfMemory;
+use reviver_vm::{Machine, Stop, Trap, Travel};
+use thiserror::Error;
+
+use crate::settings::TestLimits;
+
+/// Why a run didn't arrive.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub(crate) enum Halt {
+    #[error("a trap: {}", told(.explanation))]
+    Trap { trap: Trap, explanation: Box<Explanation> },
+    #[error("more than {0} steps")]
+    Steps(u64),
+    #[error("more than {} of memory", in_mebibytes(*.0))]
+    Memory(u64),
+    #[error(transparent)]
+    NoMemory(#[from] OutOfMemory),
+}
+
+impl Halt {
+    pub fn explanation(&self) -> Option<Box<Explanation>> {
+        match self {
+            Halt::Trap { explanation, .. } => Some(explanation.clone()),
+            Halt::Steps(_) | Halt::Memory(_) | Halt::NoMemory(_) => None,
+        }
+    }
+}
+
+/// A trap on one line, with its place.
+pub(crate) fn told(explanation: &Explanation) -> String {
+    let Explanation { message, instruction, spot, .. } = explanation;
+    match spot {
+        Some(spot) => {
+            let file = spot.file.as_ref().map_or_else(String::new, |file| format!(" of {file}"));
+            format!("{message} (line {}{file}, `{instruction}`)", spot.line)
+        }
+        None => format!("{message} (`{instruction}`)"),
+    }
+}
+
+/// "256 MiB".
+pub(crate) fn in_mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes >> 20)
+}
+
+/// Runs to the end in a direction.
+pub(crate) fn go(machine: &mut Machine, travel: Travel, limits: TestLimits) -> Result<(), Halt> {
+    let first = machine.state().step;
+    let growth = growth(machine);
+    loop {
+        let left = limits.max_steps.saturating_sub(machine.state().step.abs_diff(first));
+        let room = limits.max_bytes.saturating_sub(bytes(machine));
+        let permitted = room.checked_div(growth).unwrap_or(left);
+        let budget = left.min(permitted);
+        if budget == 0 && !has_arrived(machine, travel) {
+            return Err(if left == 0 {
+                Halt::Steps(limits.max_steps)
+            } else {
+                Halt::Memory(limits.max_bytes)
+            });
+        }
+        match machine.run(travel, budget) {
+            Ok(Stop::Bound) => return Ok(()),
+            Ok(Stop::Budget) if budget == 0 => return Ok(()),
+            Ok(Stop::Budget | Stop::Shown { .. } | Stop::Interrupted) => {}
+            Err(trap) => {
+                let explanation = Box::new(explain(machine.program(), machine.state(), trap));
+                return Err(Halt::Trap { trap, explanation });
+            }
+        }
+    }
+}
+
+/// What the state and the history take.
+fn bytes(machine: &Machine) -> u64 {
+    (machine.state().bytes() as u64).saturating_add(machine.history_bytes() as u64)
+}
+
+/// A limit that is reached exactly at the end is no limit.
+fn has_arrived(machine: &Machine, travel: Travel) -> bool {
+    let (program, state) = (machine.program(), machine.state());
+    let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
+    state.position == bound && state.calls.is_empty()
+}
+
+/// Lists that grow take as much again.
+const SPARE: u64 = 2;
+/// An entry of a stack or a tape, with its adjoint.
+const ENTRY: u64 = 24 * SPARE;
+/// All that a step may record in a history.
+const RECORDS: u64 = 8 * 32 * SPARE;
+/// A call's own record, and a reference for one of its arguments.
+const CALL: u64 = 32 * SPARE;
+const REFERENCE: u64 = 12 * SPARE;
+
+/// The most bytes that a step may add to a machine.
+fn growth(machine: &Machine) -> u64 {
+    let module = machine.program().module();
+    let entries = if module.code.iter().any(|i| moves(i.update)) { ENTRY } else { 0 };
+    let calls = if module.code.iter().any(|i| matches!(i.link, Link::Calls(_))) { frame(module) } else { 0 };
+    let records = if machine.residues().is_some() { RECORDS } else { 0 };
+    entries.max(calls).saturating_add(records)
+}
+
+/// Whether an update moves values to stacks and tapes, or from there.
+fn moves(update: Update) -> bool {
+    matches!(update.action(), Action::Put(_) | Action::Take(_))
+}
+
+/// What the largest frame of a call takes.
+fn frame(module: &Module) -> u64 {
+    let of = |procedure: &Procedure| {
+        let cells: u64 = procedure.frame.iter().map(|variable| variable.shape.cells()).sum();
+        // Reals have adjoints.
+        let cells = cells.saturating_mul(16 * SPARE);
+        CALL.saturating_add(cells).saturating_add(REFERENCE * procedure.parameters.len() as u64)
+    };
+    module.procedures.iter().skip(1).map(of).max().unwrap_or(CALL)
+}

@@ -1,0 +1,249 @@
+//! Lines about derivatives: `grad y x=2 -> value~8 x~12`, `hessian y -> x,x~2`, `jacobian -> y[0],x~3`. Every gradient is
+//! compared with tangents and differences besides.
+
+use reviver_isa::Module;
+use reviver_vm::Travel;
+use reviver_vm::differentiate::check::check as compare;
+use reviver_vm::differentiate::matrices::{hessian_products, jacobian};
+use reviver_vm::differentiate::{DifferentiateError, Gradient, Subject, Variable, gradient};
+use reviver_vm::explain::Explanation;
+use reviver_vm::values::Value;
+
+use crate::assessment::Mismatch;
+use crate::bounded::{go, told};
+use crate::given::{NoStart, ReadyProgram};
+use crate::grammar::{DerivativeKind, DerivativeResult, ExpectedDerivative, ExpectedEnd};
+use crate::judged;
+use crate::settings::TestSettings;
+
+/// Why there is nothing to compare.
+enum NoDerivatives {
+    /// A trap in either direction.
+    Trap(Box<Explanation>),
+    Other(String),
+}
+
+impl From<DifferentiateError> for NoDerivatives {
+    fn from(error: DifferentiateError) -> NoDerivatives {
+        match error {
+            DifferentiateError::Trap { explanation, .. } => NoDerivatives::Trap(explanation),
+            _ => NoDerivatives::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<NoStart> for NoDerivatives {
+    fn from(error: NoStart) -> NoDerivatives {
+        NoDerivatives::Other(error.to_string())
+    }
+}
+
+impl NoDerivatives {
+    fn miss(self, expected: impl Into<String>) -> Mismatch {
+        match self {
+            NoDerivatives::Trap(trap) => {
+                Mismatch::new(expected, format!("a trap: {}", told(&trap))).trapped(Some(trap))
+            }
+            NoDerivatives::Other(message) => Mismatch::new(expected, message),
+        }
+    }
+}
+
+/// Differentiates a program as a line says.
+pub(crate) fn assess(
+    line: &ExpectedDerivative,
+    module: &Module,
+    settings: &TestSettings<'_>,
+) -> Vec<Mismatch> {
+    let found = subject(line, module, settings).and_then(|subject| misses(line, &subject));
+    match (found, &line.end) {
+        (Ok(misses), ExpectedEnd::Results(_)) => misses,
+        (Err(NoDerivatives::Trap(trap)), ExpectedEnd::Trap(text)) if trap.message.contains(text) => {
+            Vec::new()
+        }
+        (Err(NoDerivatives::Other(found)), ExpectedEnd::Refused(text)) if found.contains(text) => Vec::new(),
+        (Err(error), ExpectedEnd::Results(_)) => vec![error.miss("derivatives")],
+        (Err(error), ExpectedEnd::Trap(text)) => vec![error.miss(format!("a trap with \"{text}\""))],
+        (Err(error), ExpectedEnd::Refused(text)) => {
+            vec![error.miss(format!("that it is refused with \"{text}\""))]
+        }
+        (Ok(_), ExpectedEnd::Trap(text)) => {
+            vec![Mismatch::new(format!("a trap with \"{text}\""), "it did not trap")]
+        }
+        (Ok(_), ExpectedEnd::Refused(text)) => {
+            vec![Mismatch::new(format!("that it is refused with \"{text}\""), "it is not refused")]
+        }
+    }
+}
+
+/// What is differentiated. Histories are kept without asking how large they are, so a run tries that first.
+fn subject(
+    line: &ExpectedDerivative,
+    module: &Module,
+    settings: &TestSettings<'_>,
+) -> Result<Subject, NoDerivatives> {
+    let ready = ReadyProgram::new(module, &line.given, settings)?;
+    let mut start = ready.machine(&line.given, Travel::Forward)?;
+    let first = start.state().try_clone().map_err(DifferentiateError::NoMemory)?;
+    if line.given.exact {
+        go(&mut start, Travel::Forward, settings.limits).map_err(|halt| match halt.explanation() {
+            Some(trap) => NoDerivatives::Trap(trap),
+            None => NoDerivatives::Other(halt.to_string()),
+        })?;
+    }
+    let subject = Subject::new(ready.program, first, line.given.exact, settings.limits.max_steps)?;
+    Ok(Subject { runner: ready.runner, ..subject })
+}
+
+fn misses(line: &ExpectedDerivative, subject: &Subject) -> Result<Vec<Mismatch>, NoDerivatives> {
+    let results = line.end.results();
+    match &line.kind {
+        DerivativeKind::Grad { loss } => gradient_misses(subject, &one(subject, loss)?, results),
+        DerivativeKind::Hessian { loss } => {
+            let loss = one(subject, loss)?;
+            entry_misses(subject, results, |rows, columns| hessian(subject, &loss, rows, columns))
+        }
+        DerivativeKind::Jacobian => {
+            entry_misses(subject, results, |rows, columns| Ok(jacobian(subject, rows, columns)?.rows))
+        }
+    }
+}
+
+fn gradient_misses(
+    subject: &Subject,
+    loss: &Variable,
+    results: &[DerivativeResult],
+) -> Result<Vec<Mismatch>, NoDerivatives> {
+    let gradient = gradient(subject, loss)?;
+    let mut misses = Vec::new();
+    for result in results {
+        misses.extend(result_miss(subject, &gradient, result)?);
+    }
+    let mended = gradient.trust.mended.as_ref();
+    match (mended, results.contains(&DerivativeResult::Mended)) {
+        (Some(why), false) => {
+            misses.push(Mismatch::new("a way back without a history", format!("it was mended: {why}")));
+        }
+        (None, true) => misses.push(Mismatch::new("a way back that is mended", "it went back by itself")),
+        (Some(_), true) | (None, false) => {}
+    }
+    if !subject.exact && mended.is_none() && gradient.history_bytes != 0 {
+        misses.push(Mismatch::new("0 bytes of history", format!("{} bytes", gradient.history_bytes)));
+    }
+    misses.extend(disagreement(subject, loss, &gradient, results.contains(&DerivativeResult::Disagrees))?);
+    Ok(misses)
+}
+
+/// Whether the gradient is the derivative, as dual numbers and differences find it.
+fn disagreement(
+    subject: &Subject,
+    loss: &Variable,
+    gradient: &Gradient,
+    is_meant: bool,
+) -> Result<Option<Mismatch>, NoDerivatives> {
+    let inputs = subject.inputs();
+    let check = compare(subject, loss, &inputs, gradient)?;
+    Ok(match (check.agrees(), is_meant) {
+        (true, false) | (false, true) => None,
+        (true, true) => {
+            Some(Mismatch::new("a gradient that is another one than the derivative", "they agree"))
+        }
+        (false, false) => {
+            let wrong = check.comparisons.iter().filter(|comparison| !comparison.agrees());
+            let wrong: Vec<String> = wrong.map(|comparison| format!("{comparison:?}")).collect();
+            let expected = "the derivative, as tangents and differences find it (`disagrees` says that a rule means another)";
+            Some(Mismatch::new(expected, wrong.join("; ")))
+        }
+    })
+}
+
+fn result_miss(
+    subject: &Subject,
+    gradient: &Gradient,
+    result: &DerivativeResult,
+) -> Result<Option<Mismatch>, NoDerivatives> {
+    let real = |bits: u64| subject.program.approximate(Value::Real(bits));
+    Ok(match result {
+        DerivativeResult::Value(expected) => close(subject, "value", &[real(gradient.value)], expected),
+        DerivativeResult::Tape(expected) => {
+            let found: Vec<f64> = gradient.adjoints.input.iter().rev().map(|&bits| real(bits)).collect();
+            close(subject, "tape", &found, expected)
+        }
+        DerivativeResult::By { name, values } => {
+            let variables = variables(subject, name)?;
+            let found = subject.components(&gradient.adjoints, 0, &variables);
+            close(subject, name, &found.map_err(DifferentiateError::NoMemory)?, values)
+        }
+        DerivativeResult::Drops(expected) => count("drops", gradient.drops, *expected),
+        DerivativeResult::Reported(expected) => {
+            count("reported", gradient.trust.reports.iter().count() as u64, *expected)
+        }
+        DerivativeResult::Disagrees | DerivativeResult::Mended | DerivativeResult::Entry { .. } => None,
+    })
+}
+
+/// Entries of a matrix, of arrays whole blocks.
+fn entry_misses(
+    subject: &Subject,
+    results: &[DerivativeResult],
+    block: impl Fn(&[Variable], &[Variable]) -> Result<Vec<Vec<f64>>, NoDerivatives>,
+) -> Result<Vec<Mismatch>, NoDerivatives> {
+    let mut misses = Vec::new();
+    for result in results {
+        if let DerivativeResult::Entry { row, column, values } = result {
+            let found = block(&variables(subject, row)?, &variables(subject, column)?)?;
+            misses.extend(close(subject, &format!("{row},{column}"), &found.concat(), values));
+        }
+    }
+    Ok(misses)
+}
+
+fn hessian(
+    subject: &Subject,
+    loss: &Variable,
+    rows: &[Variable],
+    columns: &[Variable],
+) -> Result<Vec<Vec<f64>>, NoDerivatives> {
+    let inputs = subject.inputs();
+    let unit = |row: &Variable| inputs.iter().map(|i| if i == row { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
+    let directions: Vec<_> = rows.iter().map(unit).collect();
+    let products = hessian_products(subject, loss, &inputs, &directions)?.products;
+    let places: Option<Vec<usize>> =
+        columns.iter().map(|column| inputs.iter().position(|input| input == column)).collect();
+    let places = places
+        .ok_or_else(|| NoDerivatives::Other("the rows and columns of a Hessian are inputs".to_owned()))?;
+    let row = |product: &Vec<f64>| places.iter().filter_map(|&n| product.get(n).copied()).collect();
+    Ok(products.iter().map(row).collect())
+}
+
+fn one(subject: &Subject, name: &str) -> Result<Variable, NoDerivatives> {
+    match &variables(subject, name)?[..] {
+        [variable] => Ok(variable.clone()),
+        many => Err(NoDerivatives::Other(format!("`{name}` has {} cells", many.len()))),
+    }
+}
+
+/// The cells of `x`, `A`, `A[3]` or `M[1,2]`.
+fn variables(subject: &Subject, name: &str) -> Result<Vec<Variable>, NoDerivatives> {
+    let unknown = || NoDerivatives::Other(format!("no cell `{name}`"));
+    let base = name.split('[').next().unwrap_or_default();
+    let (global, _) = subject.program.global(base).ok_or_else(unknown)?;
+    let mut variables = subject.variables(global)?;
+    if base != name {
+        variables.retain(|variable| subject.name(variable) == name);
+    }
+    if variables.is_empty() { Err(unknown()) } else { Ok(variables) }
+}
+
+/// Within 1e-10 relative or 1e-14 absolute; number systems with fewer digits may be 1,000 units off.
+fn close(subject: &Subject, name: &str, found: &[f64], expected: &[f64]) -> Option<Mismatch> {
+    let unit = 1000.0 * subject.program.ulp(subject.number(1.0));
+    let (relative, absolute) = if unit < 1e-12 { (1e-10, 1e-14) } else { (unit.max(1e-10), unit) };
+    judged::close(name, found, expected, |found, wanted| {
+        (found - wanted).abs() <= absolute.max(relative * wanted.abs())
+    })
+}
+
+fn count(what: &str, found: u64, expected: u64) -> Option<Mismatch> {
+    (found != expected).then(|| Mismatch::new(format!("{what} = {expected}"), format!("{what} = {found}")))
+}

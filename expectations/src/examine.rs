@@ -1,0 +1,150 @@
+//! All lines of a file, judged in their order. Properties are judged by the runs of the other lines, and each said in its
+//! own place.
+
+use std::time::Instant;
+
+use reviver_assembler::files::Files;
+use reviver_isa::Module;
+use reviver_vm::Travel;
+
+use crate::assessment::{AssessedLine, Assessment, Mismatch};
+use crate::excursion::Excursion;
+use crate::expected::Expectations;
+use crate::grammar::{Expectation, ExpectedEnd, ExpectedRun, Property, SameAs};
+use crate::program::ProgramUnderTest;
+use crate::properties::{OwnLines, PropertyTally};
+use crate::settings::TestSettings;
+use crate::{derivatives, reference, runs};
+
+/// What becomes of each line, run and looked at within limits. References come from `files`, as seen from the file in
+/// which the expectations stand.
+pub fn examine(
+    program: &ProgramUnderTest,
+    expectations: &Expectations,
+    files: &dyn Files,
+    settings: &TestSettings<'_>,
+) -> Vec<AssessedLine> {
+    let (own, properties) = (OwnLines::of(expectations), PropertyTally::all(expectations));
+    Examination { program, expectations, files, settings, own, properties }.lines()
+}
+
+/// Whether every line is met, or couldn't be judged because nothing came to it while others were met.
+pub fn is_met(lines: &[AssessedLine]) -> bool {
+    !lines.iter().any(AssessedLine::is_missed)
+}
+
+struct Examination<'a> {
+    program: &'a ProgramUnderTest,
+    expectations: &'a Expectations,
+    files: &'a dyn Files,
+    settings: &'a TestSettings<'a>,
+    own: OwnLines,
+    /// In the order of their lines.
+    properties: Vec<PropertyTally>,
+}
+
+impl Examination<'_> {
+    /// First everything is run, then the properties are known.
+    fn lines(mut self) -> Vec<AssessedLine> {
+        let expectations = self.expectations;
+        let mut assessed: Vec<AssessedLine> = Vec::new();
+        for line in &expectations.lines {
+            let begun = Instant::now();
+            let assessment = match &line.read {
+                Ok(expectation) => self.ran(expectation),
+                Err(error) => Assessment::Missed(vec![Mismatch::new("an expectation", error.to_string())]),
+            };
+            let (line, text) = (line.line, line.text.clone());
+            assessed.push(AssessedLine { line, text, assessment, took: begun.elapsed() });
+        }
+        let has_runs = expectations.read().any(makes_runs);
+        let mut properties = std::mem::take(&mut self.properties).into_iter();
+        for (line, assessed) in expectations.lines.iter().zip(&mut assessed) {
+            if let Ok(Expectation::Property(property)) = &line.read {
+                let tally = properties.next().map(|tally| tally.assessment(has_runs));
+                assessed.assessment = self.judged(property, tally);
+            }
+        }
+        assessed
+    }
+
+    /// A line that is run; of a property nothing is known yet.
+    fn ran(&mut self, expectation: &Expectation) -> Assessment {
+        let Some(module) = &self.program.module else {
+            return Assessment::Missed(vec![self.no_program()]);
+        };
+        match expectation {
+            Expectation::Run(run) => self.run(run, module),
+            Expectation::Derivative(line) => Assessment::of(derivatives::assess(line, module, self.settings)),
+            Expectation::SameAs(line) => self.same_as(line, module),
+            Expectation::Property(_) => Assessment::Met,
+        }
+    }
+
+    fn no_program(&self) -> Mismatch {
+        let mut errors = self.program.errors();
+        let first = errors.next().map_or_else(String::new, |error| error.message.clone());
+        let more = match errors.count() {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        Mismatch::new("a program", format!("it can't be assembled: {first}{more}"))
+    }
+
+    fn run(&mut self, run: &ExpectedRun, module: &Module) -> Assessment {
+        let is_forward = run.travel == Travel::Forward;
+        let own = if is_forward { self.own } else { OwnLines::default() };
+        let outcome = runs::assess(run, module, own, self.settings);
+        if let Some(excursion) = outcome.excursion.filter(|_| is_forward) {
+            self.see(&excursion, &told(run));
+        }
+        Assessment::of(outcome.misses)
+    }
+
+    fn same_as(&mut self, line: &SameAs, module: &Module) -> Assessment {
+        let reference = match reference::module(line, &self.expectations.name, self.files) {
+            Ok(reference) => reference,
+            Err(miss) => return Assessment::Missed(vec![miss]),
+        };
+        let (own, settings) = (self.own, self.settings);
+        let mut see = |excursion: &Excursion, inputs: &str| self.see(excursion, inputs);
+        Assessment::of(reference::assess(line, module, &reference, own, settings, &mut see))
+    }
+
+    fn see(&mut self, excursion: &Excursion, inputs: &str) {
+        self.properties.iter_mut().for_each(|property| property.see(excursion, inputs));
+    }
+
+    /// A property, by what its tally says, or by the text.
+    fn judged(&self, property: &Property, tally: Option<Assessment>) -> Assessment {
+        match (property, tally) {
+            (Property::UsesNo(word), _) if self.program.words.contains(word) => {
+                Assessment::Missed(vec![Mismatch::new(
+                    property.to_string(),
+                    format!("`{word}` stands in the text"),
+                )])
+            }
+            (Property::UsesNo(_), _) => Assessment::Met,
+            _ if self.program.module.is_none() => Assessment::Unjudged("there is no program".to_owned()),
+            (_, Some(assessment)) => assessment,
+            (_, None) => Assessment::Unjudged("nothing was run".to_owned()),
+        }
+    }
+}
+
+/// Whether properties could be judged by what a line runs.
+fn makes_runs(line: &Expectation) -> bool {
+    match line {
+        Expectation::Run(run) => run.travel == Travel::Forward && matches!(run.end, ExpectedEnd::Results(_)),
+        Expectation::SameAs(_) => true,
+        Expectation::Derivative(_) | Expectation::Property(_) => false,
+    }
+}
+
+/// What a run is given, in words.
+fn told(run: &ExpectedRun) -> String {
+    let cells = run.given.cells.iter().map(|(name, values)| format!("{name}={}", values.join(",")));
+    let tape = run.given.tape.iter().map(|values| format!("tape={}", values.join(",")));
+    let words = cells.chain(tape).collect::<Vec<_>>().join(" ");
+    if words.is_empty() { "the defaults".to_owned() } else { words }
+}

@@ -1,0 +1,140 @@
+//! From what a line gives to a machine at its start.
+
+use std::sync::Arc;
+
+use reviver_isa::Module;
+use reviver_vm::given::Tape;
+use reviver_vm::room::OutOfMemory;
+use reviver_vm::state::TapeEntry;
+use reviver_vm::values::ValueError;
+use reviver_vm::{Machine, Program, Runner, Travel};
+use thiserror::Error;
+
+use crate::bounded::in_mebibytes;
+use crate::grammar::GivenWords;
+use crate::settings::{TestLimits, TestSettings};
+
+/// Why nothing can be run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoStart {
+    #[error("{}", .0.join("; "))]
+    Rules(Vec<String>),
+    #[error("no cell `{0}`")]
+    NoCell(String),
+    #[error("`{0}` isn't given")]
+    Missing(String),
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    #[error("the program's cells take more than {}", in_mebibytes(*.0))]
+    TooLarge(u64),
+    #[error(transparent)]
+    NoMemory(#[from] OutOfMemory),
+    #[error("{0}")]
+    Engine(String),
+}
+
+/// A program in the numbers that a line asks for, and who makes its steps.
+pub struct ReadyProgram {
+    pub program: Arc<Program>,
+    pub runner: Option<Arc<dyn Runner>>,
+    limits: TestLimits,
+}
+
+impl ReadyProgram {
+    /// A module as a program.
+    ///
+    /// # Errors
+    /// In other numbers than its own it breaks rules; or there is no such engine.
+    pub fn new(
+        module: &Module,
+        given: &GivenWords,
+        settings: &TestSettings<'_>,
+    ) -> Result<ReadyProgram, NoStart> {
+        let mut module = module.clone();
+        module.real = given.real.map_or(module.real, |wish| wish.over(module.real));
+        module.word = given.word.unwrap_or(module.word);
+        let rules = |violations: Vec<reviver_isa::verify::Violation>| {
+            NoStart::Rules(violations.into_iter().map(|violation| violation.message).collect())
+        };
+        let program = Arc::new(Program::new(module, 0).map_err(rules)?);
+        let runner = (settings.prepare)(&program).map_err(NoStart::Engine)?;
+        Ok(ReadyProgram { program, runner, limits: settings.limits })
+    }
+
+    /// At its start, or to travel backward at its end, with everything given.
+    ///
+    /// # Errors
+    /// What is given is refused, or takes too much memory.
+    pub fn machine(&self, given: &GivenWords, travel: Travel) -> Result<Machine, NoStart> {
+        self.check_size()?;
+        let program = &self.program;
+        let mut machine = match travel {
+            Travel::Forward => Machine::at_begin(program.clone()),
+            Travel::Backward => Machine::at_end(program.clone()),
+        }?;
+        if let Some(runner) = &self.runner {
+            machine.run_by(runner.clone());
+        }
+        if given.exact {
+            machine.keep_residues();
+        }
+        let named = given.cells.iter().map(|cell| give(program, &mut machine, cell));
+        let named: Vec<usize> = named.collect::<Result<_, _>>()?;
+        if let Some(values) = &given.tape {
+            give_tape(program, &mut machine, values, travel)?;
+        }
+        complete(program, &mut machine, &named, travel)?;
+        Ok(machine)
+    }
+
+    fn check_size(&self) -> Result<(), NoStart> {
+        let (ints, reals) = self.program.flow().layout().static_cells();
+        let bytes = 8 * (ints as u64 + reals as u64);
+        if bytes > self.limits.max_bytes { Err(NoStart::TooLarge(self.limits.max_bytes)) } else { Ok(()) }
+    }
+}
+
+/// Gives a cell, and returns its number.
+fn give(
+    program: &Program,
+    machine: &mut Machine,
+    (name, values): &(String, Vec<String>),
+) -> Result<usize, NoStart> {
+    let (global, _) = program.global(name).ok_or_else(|| NoStart::NoCell(name.clone()))?;
+    let texts: Vec<&str> = values.iter().map(String::as_str).collect();
+    program.give(machine.state_mut(), global, &texts)?;
+    Ok(global)
+}
+
+/// Lets defaults stand for results, as the command line does, and refuses what it refuses.
+fn complete(
+    program: &Program,
+    machine: &mut Machine,
+    given: &[usize],
+    travel: Travel,
+) -> Result<(), NoStart> {
+    if let Some((_, global)) = program.missing(given, travel).first() {
+        return Err(NoStart::Missing(global.name.clone()));
+    }
+    for (n, _) in program.assumed(given, travel) {
+        program.give_default(machine.state_mut(), n)?;
+    }
+    Ok(())
+}
+
+fn give_tape(
+    program: &Program,
+    machine: &mut Machine,
+    values: &[String],
+    travel: Travel,
+) -> Result<(), NoStart> {
+    let entries =
+        values.iter().map(|text| program.parse_entry(text)).collect::<Result<Vec<TapeEntry>, _>>()?;
+    let tape = Tape::given(travel);
+    let entries = program.told(tape, entries);
+    match tape {
+        Tape::Input => machine.state_mut().input = entries,
+        Tape::Output => machine.state_mut().output = entries,
+    }
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! What can't be read in a line, and what could stand there.
+
+use thiserror::Error;
+
+/// Why a line is no expectation.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum GrammarError {
+    #[error("no expectation begins with `{first}`{}", did_you_mean(near.as_deref()))]
+    Unknown { first: String, near: Option<String> },
+    #[error("no `->` stands between what is given and what must come of it")]
+    NoArrow,
+    #[error("`{0}` gives nothing: write `name=value`, `tape=1,2`, `real=f32`, `word=8` or `exact`")]
+    NotGiven(String),
+    #[error("there is no number system `{0}`: `real=` takes f64, f32 or fixed")]
+    NoSystem(String),
+    #[error("there are no integers of `{0}` bits: `word=` takes 8, 16, 32 or 64")]
+    NoWord(String),
+    #[error(
+        "`{0}` says nothing of a result: write `name=value`, `name~value`, `tape=1,2`, `drifts`, `unrestored` or `erases=64`"
+    )]
+    NoResult(String),
+    #[error(
+        "`{0}` says nothing of a derivative: write `value~8`, `x~12`, `tape~1`, `drops=3`, `reported=1`, `disagrees` or `mended`"
+    )]
+    NoDerivative(String),
+    #[error("`{0}` names no entry: write a row and a column, `y,x~2`")]
+    NoEntry(String),
+    #[error("`{0}` is no number")]
+    NoNumber(String),
+    #[error("write `grad LOSS … -> …`, `hessian LOSS … -> …` or `jacobian … -> …`")]
+    Derivative,
+    #[error("write `same as FILE on N random n in 0..1000, m in -5..5 seed 7`")]
+    SameAs,
+    #[error("`{0}` draws nothing: write `n in 0..1000`")]
+    NoDraw(String),
+    #[error("nothing lies in `{0}`: the upper bound is left out, as in a `for`")]
+    NoRange(String),
+    #[error("`{0}` is no seed: it is a number from 0 to 18446744073709551615")]
+    NoSeed(String),
+    #[error("there must be at least one run")]
+    NoRuns,
+    #[error("`{word}` is no word of the language{}", did_you_mean(near.as_deref()))]
+    NoSuchWord { word: String, near: Option<String> },
+}
+
+fn did_you_mean(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"))
+}

@@ -1,0 +1,81 @@
+//! What a run is given: the words before the arrow.
+
+use reviver_isa::module::{RealSystem, Word};
+
+use super::GrammarError;
+
+/// `n=10`, `A=3,1,2`, `tape=1,2`, `real=f64`, `word=8`, `exact`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GivenWords {
+    /// Cells, arrays and stacks by name, with their values as text.
+    pub cells: Vec<(String, Vec<String>)>,
+    pub tape: Option<Vec<String>>,
+    pub real: Option<RealWish>,
+    pub word: Option<Word>,
+    /// Keep what floats lose, and what is erased.
+    pub exact: bool,
+}
+
+/// Another number system than the program's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RealWish {
+    F64,
+    F32,
+    /// With as many bits behind the point as the program has, if it is in fixed point.
+    Fixed,
+}
+
+impl RealWish {
+    /// The number system for a program that is written for another.
+    pub fn over(self, own: RealSystem) -> RealSystem {
+        match (self, own) {
+            (RealWish::F64, _) => RealSystem::F64,
+            (RealWish::F32, _) => RealSystem::F32,
+            (RealWish::Fixed, RealSystem::Fixed(bits)) => RealSystem::Fixed(bits),
+            (RealWish::Fixed, _) => RealSystem::Fixed(RealSystem::DEFAULT_FRACTION_BITS),
+        }
+    }
+}
+
+impl GivenWords {
+    /// The word that asks for a history.
+    pub const EXACT: &'static str = "exact";
+
+    /// Reads words.
+    ///
+    /// # Errors
+    /// A word that gives nothing.
+    pub fn parse<'t>(words: impl IntoIterator<Item = &'t str>) -> Result<GivenWords, GrammarError> {
+        let mut given = GivenWords::default();
+        for word in words {
+            match word.split_once('=') {
+                None if word == GivenWords::EXACT => given.exact = true,
+                None => return Err(GrammarError::NotGiven(word.to_owned())),
+                Some(("real", system)) => given.real = Some(real(system)?),
+                Some(("word", bits)) => given.word = Some(width(bits)?),
+                Some(("tape", values)) => given.tape = Some(texts(values)),
+                Some((name, values)) => given.cells.push((name.to_owned(), texts(values))),
+            }
+        }
+        Ok(given)
+    }
+}
+
+/// `path=` gives an empty stack.
+fn texts(values: &str) -> Vec<String> {
+    values.split(',').filter(|text| !text.is_empty()).map(str::to_owned).collect()
+}
+
+fn real(system: &str) -> Result<RealWish, GrammarError> {
+    match system {
+        "f64" => Ok(RealWish::F64),
+        "f32" => Ok(RealWish::F32),
+        "fixed" => Ok(RealWish::Fixed),
+        _ => Err(GrammarError::NoSystem(system.to_owned())),
+    }
+}
+
+fn width(bits: &str) -> Result<Word, GrammarError> {
+    let word = bits.parse().ok().and_then(Word::from_bits);
+    word.ok_or_else(|| GrammarError::NoWord(bits.to_owned()))
+}

@@ -1,0 +1,193 @@
+//! The grammar of expectations: a line as data. Knows words; knows no program, so whether there is a cell of a name is for
+//! the check to find out.
+
+mod error;
+mod given;
+mod property;
+mod results;
+mod same_as;
+
+use reviver_vm::Travel;
+
+pub use error::GrammarError;
+pub use given::{GivenWords, RealWish};
+pub use property::Property;
+pub use results::{DerivativeResult, RunResult};
+pub use same_as::{DrawnInput, SameAs};
+
+/// A line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expectation {
+    Run(ExpectedRun),
+    Derivative(ExpectedDerivative),
+    SameAs(SameAs),
+    Property(Property),
+}
+
+/// `run … -> …` and `back … -> …`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpectedRun {
+    pub travel: Travel,
+    pub given: GivenWords,
+    pub end: ExpectedEnd<RunResult>,
+}
+
+/// `grad LOSS … -> …`, `hessian LOSS … -> …`, `jacobian … -> …`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpectedDerivative {
+    pub kind: DerivativeKind,
+    pub given: GivenWords,
+    pub end: ExpectedEnd<DerivativeResult>,
+}
+
+/// What is differentiated how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DerivativeKind {
+    Grad { loss: String },
+    Hessian { loss: String },
+    Jacobian,
+}
+
+/// What must come of something: the part of a line behind the arrow.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExpectedEnd<R> {
+    Results(Vec<R>),
+    /// A trap whose message contains the text.
+    Trap(String),
+    /// What is given is refused, with a message that contains the text.
+    Refused(String),
+}
+
+impl<R> ExpectedEnd<R> {
+    fn parse(
+        text: &str,
+        result: impl Fn(&str) -> Result<R, GrammarError>,
+    ) -> Result<ExpectedEnd<R>, GrammarError> {
+        let message = |rest: &str| rest.trim().trim_matches('"').to_owned();
+        if let Some(rest) = text.strip_prefix("trap ") {
+            return Ok(ExpectedEnd::Trap(message(rest)));
+        }
+        if let Some(rest) = text.strip_prefix("error ") {
+            return Ok(ExpectedEnd::Refused(message(rest)));
+        }
+        text.split_whitespace().map(result).collect::<Result<_, _>>().map(ExpectedEnd::Results)
+    }
+
+    /// The results that are expected, if any are.
+    pub fn results(&self) -> &[R] {
+        match self {
+            ExpectedEnd::Results(results) => results,
+            ExpectedEnd::Trap(_) | ExpectedEnd::Refused(_) => &[],
+        }
+    }
+}
+
+/// Reads a line, without its mark.
+///
+/// # Errors
+/// What in it can't be read, and what could stand there.
+pub fn parse(text: &str) -> Result<Expectation, GrammarError> {
+    match text.split_whitespace().next().unwrap_or_default() {
+        "run" => run(text, Travel::Forward).map(Expectation::Run),
+        "back" => run(text, Travel::Backward).map(Expectation::Run),
+        "grad" | "hessian" | "jacobian" => derivative(text).map(Expectation::Derivative),
+        "same" => same_as::parse(text).map(Expectation::SameAs),
+        _ => property::parse(text).map(Expectation::Property),
+    }
+}
+
+fn run(text: &str, travel: Travel) -> Result<ExpectedRun, GrammarError> {
+    let (before, behind) = sides(text)?;
+    let given = GivenWords::parse(before.into_iter().skip(1))?;
+    Ok(ExpectedRun { travel, given, end: ExpectedEnd::parse(behind, RunResult::parse)? })
+}
+
+fn derivative(text: &str) -> Result<ExpectedDerivative, GrammarError> {
+    let (before, behind) = sides(text)?;
+    let is_given = |word: &&str| word.contains('=') || *word == GivenWords::EXACT;
+    let (given, names): (Vec<&str>, Vec<&str>) = before.into_iter().partition(is_given);
+    let loss = |name: &str| name.to_owned();
+    let kind = match names[..] {
+        ["grad", name] => DerivativeKind::Grad { loss: loss(name) },
+        ["hessian", name] => DerivativeKind::Hessian { loss: loss(name) },
+        ["jacobian"] => DerivativeKind::Jacobian,
+        _ => return Err(GrammarError::Derivative),
+    };
+    let parse = match kind {
+        DerivativeKind::Grad { .. } => DerivativeResult::of_gradient,
+        DerivativeKind::Hessian { .. } | DerivativeKind::Jacobian => DerivativeResult::of_matrix,
+    };
+    Ok(ExpectedDerivative { kind, given: GivenWords::parse(given)?, end: ExpectedEnd::parse(behind, parse)? })
+}
+
+/// The words before the arrow, and what stands behind it.
+fn sides(text: &str) -> Result<(Vec<&str>, &str), GrammarError> {
+    let (before, behind) = text.split_once("->").ok_or(GrammarError::NoArrow)?;
+    Ok((before.split_whitespace().collect(), behind.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn lines_are_read() {
+        let Ok(Expectation::Run(run)) = parse("run n=10 A=3,1 path= exact -> a=55 x~0.5 tape=1,2 erases=64")
+        else {
+            panic!("a run")
+        };
+        assert!(run.given.exact);
+        assert_eq!(run.given.cells[2], ("path".to_owned(), Vec::new()));
+        assert_eq!(run.end.results().len(), 4);
+        let Ok(Expectation::Derivative(grad)) = parse("grad y x=2 -> value~8 A[3]~1 drops=3 mended") else {
+            panic!("a gradient")
+        };
+        assert_eq!(grad.kind, DerivativeKind::Grad { loss: "y".into() });
+        assert!(matches!(parse("jacobian -> M[0,1],x~3"), Ok(Expectation::Derivative(_))));
+        let Ok(Expectation::SameAs(same)) =
+            parse("same as reference.rasm on 100 random n in 0..1000, x in -0.5..2.5 seed 7")
+        else {
+            panic!("a reference")
+        };
+        assert_eq!(
+            (&*same.reference, same.count, same.seed, same.inputs.len()),
+            ("reference.rasm", 100, 7, 2)
+        );
+        assert_eq!(parse("at most 12 steps"), Ok(Expectation::Property(Property::AtMost(12))));
+        assert_eq!(
+            parse("uses no `overwrite`"),
+            Ok(Expectation::Property(Property::UsesNo("overwrite".into())))
+        );
+    }
+
+    #[test]
+    fn what_can_not_be_read_is_said() {
+        for (text, part) in [
+            ("runs -> a=1", "no expectation begins with `runs`"),
+            ("no garbge", "did you mean `no garbage`?"),
+            ("run a=1", "no `->`"),
+            ("run a -> b=1", "`a` gives nothing"),
+            ("run real=f16 -> b=1", "`f16`"),
+            ("run word=7 -> b=1", "`7`"),
+            ("run -> b", "`b` says nothing of a result"),
+            ("run -> x~1,y", "`y` is no number"),
+            ("run -> erases=many", "`many` is no number"),
+            ("grad -> x~1", "grad LOSS"),
+            ("grad y -> x,y~1", "`x,y`"),
+            ("hessian y -> x~1", "a row and a column"),
+            ("same as it", "same as FILE on N random"),
+            ("same as f.rasm on 0 random n in 0..3", "at least one"),
+            ("same as f.rasm on 5 random n in 3..3", "nothing lies"),
+            ("same as f.rasm on 5 random n 0..3", "`n 0..3`"),
+            ("same as f.rasm on 5 random n in 0..3 seed x", "`x` is no seed"),
+            ("at most many steps", "`many` is no number"),
+            ("uses no overwrit", "`overwrit` is no word of the language"),
+        ] {
+            assert!(error(text).contains(part), "{text}: {}", error(text));
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Properties, which hold for every run of a file: `no garbage`, `at most N steps`.
+
+use std::fmt;
+
+use reviver_assembler::suggest::nearest;
+use reviver_assembler::used::is_of_the_language;
+use reviver_isa::function::Function;
+use reviver_isa::language::{DIRECTIVES, KEYWORDS};
+use reviver_isa::update::Update;
+
+use super::GrammarError;
+use super::results::number;
+
+/// What must hold for every run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Property {
+    /// It goes back to where it began, bit for bit.
+    Restored,
+    /// Nothing is left but results; what is declared garbage isn't, either.
+    NoGarbage,
+    ErasesNothing,
+    /// Going back takes no history.
+    NoHistory,
+    /// Steps in one direction.
+    AtMost(u64),
+    /// A word of the language, which stands nowhere in the text and in what it includes.
+    UsesNo(String),
+}
+
+/// Properties that are always said with the same words.
+const FIXED: [(&str, Property); 4] = [
+    ("restored", Property::Restored),
+    ("no garbage", Property::NoGarbage),
+    ("erases nothing", Property::ErasesNothing),
+    ("history 0 bytes", Property::NoHistory),
+];
+
+/// How lines begin, for who has slipped.
+const BEGINNINGS: [&str; 12] = [
+    "run",
+    "back",
+    "grad",
+    "hessian",
+    "jacobian",
+    "same as",
+    "restored",
+    "no garbage",
+    "erases nothing",
+    "history 0 bytes",
+    "at most N steps",
+    "uses no",
+];
+
+pub(super) fn parse(text: &str) -> Result<Property, GrammarError> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words[..] {
+        ["at", "most", steps, "steps" | "step"] => number(steps).map(Property::AtMost),
+        ["uses", "no", word] => used(word.trim_matches('`')),
+        _ => {
+            let joined = words.join(" ");
+            let fixed = FIXED.into_iter().find(|(said, _)| *said == joined);
+            fixed.map(|(_, property)| property).ok_or_else(|| unknown(&joined))
+        }
+    }
+}
+
+fn used(word: &str) -> Result<Property, GrammarError> {
+    if is_of_the_language(word) {
+        return Ok(Property::UsesNo(word.to_owned()));
+    }
+    let rows = Update::ALL.iter().map(|row| row.name()).chain(Function::ALL.iter().map(|row| row.name()));
+    let near = nearest(word, rows.chain(KEYWORDS.iter().chain(DIRECTIVES).copied()));
+    Err(GrammarError::NoSuchWord { word: word.to_owned(), near: near.map(str::to_owned) })
+}
+
+fn unknown(text: &str) -> GrammarError {
+    let first = text.split(' ').next().unwrap_or_default().to_owned();
+    let near = nearest(text, BEGINNINGS).or_else(|| nearest(&first, BEGINNINGS));
+    GrammarError::Unknown { first, near: near.map(str::to_owned) }
+}
+
+impl fmt::Display for Property {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Property::AtMost(steps) => write!(f, "at most {steps} steps"),
+            Property::UsesNo(word) => write!(f, "uses no {word}"),
+            fixed => {
+                let said = FIXED.iter().find(|(_, property)| property == fixed);
+                f.write_str(said.map_or("", |(said, _)| said))
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `same as FILE on N random n in 0..1000, m in -5..5 seed 7`: a reference, and what both programs are given.
+
+use super::GrammarError;
+use super::results::number;
+
+/// The results are those of another program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SameAs {
+    /// Its path, from the folder of the file that names it.
+    pub reference: String,
+    /// How many times both are run.
+    pub count: u64,
+    pub inputs: Vec<DrawnInput>,
+    pub seed: u64,
+}
+
+/// An input that is drawn, of an array every element.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrawnInput {
+    pub name: String,
+    /// The least value.
+    pub from: f64,
+    /// What every value is below.
+    pub to: f64,
+    /// The same for integers, where both bounds are some.
+    pub integers: Option<(i128, i128)>,
+}
+
+/// Where no seed is said.
+const USUAL_SEED: u64 = 1;
+
+pub(super) fn parse(text: &str) -> Result<SameAs, GrammarError> {
+    let rest = text.strip_prefix("same as ").ok_or(GrammarError::SameAs)?;
+    let (reference, rest) = rest.split_once(" on ").ok_or(GrammarError::SameAs)?;
+    let (count, rest) = rest.trim().split_once(" random ").ok_or(GrammarError::SameAs)?;
+    let (inputs, seed) = match rest.rsplit_once(" seed ") {
+        Some((inputs, seed)) => (inputs, self::seed(seed.trim())?),
+        None => (rest, USUAL_SEED),
+    };
+    let count: u64 = number(count.trim())?;
+    if count == 0 {
+        return Err(GrammarError::NoRuns);
+    }
+    let inputs = inputs.split(',').map(|input| drawn(input.trim())).collect::<Result<_, _>>()?;
+    Ok(SameAs { reference: reference.trim().to_owned(), count, inputs, seed })
+}
+
+fn seed(text: &str) -> Result<u64, GrammarError> {
+    text.parse().map_err(|_| GrammarError::NoSeed(text.to_owned()))
+}
+
+/// `n in 0..1000`
+fn drawn(text: &str) -> Result<DrawnInput, GrammarError> {
+    let unread = || GrammarError::NoDraw(text.to_owned());
+    let (name, range) = text.split_once(" in ").ok_or_else(unread)?;
+    let (from, to) = range.trim().split_once("..").ok_or_else(unread)?;
+    let plain = |bound: &str| bound.trim().replace('_', "");
+    let (lower, upper) = (plain(from), plain(to));
+    let input = DrawnInput {
+        name: name.trim().to_owned(),
+        from: number(&lower)?,
+        to: number(&upper)?,
+        integers: lower.parse().ok().zip(upper.parse().ok()),
+    };
+    let is_finite = input.from.is_finite() && input.to.is_finite();
+    let is_empty = input.integers.map_or(input.from >= input.to, |(from, to)| from >= to);
+    if !is_finite || is_empty { Err(GrammarError::NoRange(range.trim().to_owned())) } else { Ok(input) }
+}

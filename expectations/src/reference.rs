@@ -1,0 +1,201 @@
+//! Lines about a reference: both programs are given the same random inputs, and must come to the same results.
+
+use reviver_assembler::files::Files;
+use reviver_isa::Module;
+use reviver_isa::module::{Global, Role, Shape};
+use reviver_vm::{Machine, Travel};
+
+use crate::assessment::Mismatch;
+use crate::bounded::go;
+use crate::draw::{Draws, fits};
+use crate::excursion::Excursion;
+use crate::given::ReadyProgram;
+use crate::grammar::{DrawnInput, GivenWords, SameAs};
+use crate::judged;
+use crate::program::ProgramUnderTest;
+use crate::properties::{OwnLines, unrestored, usual};
+use crate::settings::TestSettings;
+
+/// Both programs, ready to be run.
+struct ComparedPrograms<'a> {
+    tested: ReadyProgram,
+    reference: ReadyProgram,
+    own: OwnLines,
+    settings: &'a TestSettings<'a>,
+}
+
+/// Runs both programs as a line says, until they differ. `see` is shown what is seen of each run, and its inputs.
+pub(crate) fn assess(
+    line: &SameAs,
+    module: &Module,
+    reference: &Module,
+    own: OwnLines,
+    settings: &TestSettings<'_>,
+    see: &mut dyn FnMut(&Excursion, &str),
+) -> Vec<Mismatch> {
+    let none = GivenWords::default();
+    let ready = |module| ReadyProgram::new(module, &none, settings);
+    let compared = match (ready(module), ready(reference)) {
+        (Ok(tested), Ok(reference)) => ComparedPrograms { tested, reference, own, settings },
+        (Err(error), _) | (_, Err(error)) => return vec![Mismatch::new("a run", error.to_string())],
+    };
+    if let Err(miss) = compared.check(line) {
+        return vec![miss];
+    }
+    let mut draws = Draws::new(line.seed);
+    for _ in 0..line.count {
+        let given = compared.drawn(&line.inputs, &mut draws);
+        let inputs = told(&given);
+        let misses = compared.run(&given, &inputs, see);
+        if !misses.is_empty() {
+            return misses.into_iter().map(|miss| miss.on(&inputs)).collect();
+        }
+    }
+    Vec::new()
+}
+
+/// The module of a reference.
+pub(crate) fn module(line: &SameAs, from: &str, files: &dyn Files) -> Result<Module, Mismatch> {
+    let expected = || format!("the reference {}", line.reference);
+    let read = files.read(&line.reference, from);
+    let (name, text) = read.map_err(|error| Mismatch::new(expected(), error))?;
+    let program = ProgramUnderTest::assemble(&name, text, files);
+    let error = program.errors().next().map(|error| error.message.clone());
+    program
+        .module
+        .ok_or_else(|| Mismatch::new(expected(), format!("no program: {}", error.unwrap_or_default())))
+}
+
+/// "n=17 A=1,2,3"
+fn told(given: &GivenWords) -> String {
+    let cells = given.cells.iter().map(|(name, values)| format!("{name}={}", values.join(",")));
+    cells.collect::<Vec<_>>().join(" ")
+}
+
+impl ComparedPrograms<'_> {
+    /// Whether there is something to be given, and to be compared.
+    fn check(&self, line: &SameAs) -> Result<(), Mismatch> {
+        for input in &line.inputs {
+            for (ready, whose) in [(&self.reference, "the reference"), (&self.tested, "the program")] {
+                check_input(ready, whose, input)?;
+            }
+            let shape =
+                |ready: &ReadyProgram| ready.program.global(&input.name).map(|(_, global)| global.shape);
+            if shape(&self.reference) != shape(&self.tested) {
+                let name = &input.name;
+                return Err(Mismatch::new(format!("`{name}` as the reference declares it"), "another size"));
+            }
+        }
+        for (_, wanted) in results(&self.reference) {
+            let found = self.tested.program.global(&wanted.name);
+            let is_result = |global: &Global| global.role.is_result() && global.class == wanted.class;
+            if !found.is_some_and(|(_, global)| is_result(global)) {
+                let name = &wanted.name;
+                return Err(Mismatch::new(
+                    format!("a result `{name}`"),
+                    format!("no result `{name}` of this class"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn drawn(&self, inputs: &[DrawnInput], draws: &mut Draws) -> GivenWords {
+        let cells = inputs.iter().filter_map(|input| {
+            let (_, global) = self.reference.program.global(&input.name)?;
+            let values = (0..global.shape.cells()).filter_map(|_| draws.number(global.class, input));
+            Some((input.name.clone(), values.collect()))
+        });
+        GivenWords { cells: cells.collect(), ..GivenWords::default() }
+    }
+
+    /// One run of each. That of the program goes back, too.
+    fn run(&self, given: &GivenWords, inputs: &str, see: &mut dyn FnMut(&Excursion, &str)) -> Vec<Mismatch> {
+        let reference = match self.arrived(given) {
+            Ok(machine) => machine,
+            Err(miss) => return vec![miss],
+        };
+        let mut machine = match self.tested.machine(given, Travel::Forward) {
+            Ok(machine) => machine,
+            Err(error) => return vec![Mismatch::new("a run", error.to_string())],
+        };
+        let halted = |halt: crate::bounded::Halt| {
+            vec![Mismatch::new("the end", halt.to_string()).trapped(halt.explanation())]
+        };
+        let turned = match Excursion::begin(&mut machine, Travel::Forward, self.settings.limits) {
+            Ok(turned) => turned,
+            Err(halt) => return halted(halt),
+        };
+        let mut misses = self.differences(&machine, &reference);
+        let excursion = match turned.back(&mut machine) {
+            Ok(excursion) => excursion,
+            Err(halt) => return halted(halt),
+        };
+        misses.extend(usual(&excursion, self.own, false));
+        misses.extend((!self.own.restored).then(|| unrestored(&excursion)).flatten());
+        see(&excursion, inputs);
+        misses
+    }
+
+    /// The reference, run to its end.
+    fn arrived(&self, given: &GivenWords) -> Result<Machine, Mismatch> {
+        let expected = "that the reference runs to its end";
+        let started = self.reference.machine(given, Travel::Forward);
+        let mut machine = started.map_err(|error| Mismatch::new(expected, error.to_string()))?;
+        go(&mut machine, Travel::Forward, self.settings.limits)
+            .map_err(|halt| Mismatch::new(expected, halt.to_string()))?;
+        Ok(machine)
+    }
+
+    fn differences(&self, machine: &Machine, reference: &Machine) -> Vec<Mismatch> {
+        let cells = results(&self.reference).filter_map(|(n, global)| {
+            let wanted = reference.program().read(reference.state(), n);
+            let found = judged::values(machine, &global.name)?;
+            judged::same(&global.name, (machine.program(), &found), (reference.program(), &wanted))
+        });
+        let mut misses: Vec<Mismatch> = cells.collect();
+        let tape = |machine: &Machine| judged::tape(machine, Travel::Forward);
+        let (found, wanted) = (tape(machine), tape(reference));
+        misses.extend(judged::same("tape", (machine.program(), &found), (reference.program(), &wanted)));
+        misses
+    }
+}
+
+/// The results that are compared; what a reference leaves as garbage is its own business.
+fn results(ready: &ReadyProgram) -> impl Iterator<Item = (usize, &Global)> {
+    let globals = ready.program.module().globals.iter().enumerate();
+    globals.filter(|(_, global)| matches!(global.role, Role::Out | Role::InOut))
+}
+
+/// Whether an input can be given, and what may be drawn for it.
+fn check_input(ready: &ReadyProgram, whose: &str, input: &DrawnInput) -> Result<(), Mismatch> {
+    let name = &input.name;
+    let expected = || format!("an input `{name}` of {whose}");
+    let Some((_, global)) = ready.program.global(name) else {
+        return Err(Mismatch::new(expected(), "no cell has this name"));
+    };
+    if !global.role.is_given() {
+        return Err(Mismatch::new(expected(), format!("it is `{}`", global.role.directive())));
+    }
+    if global.shape == Shape::Stack {
+        return Err(Mismatch::new(
+            expected(),
+            "it is a stack, of which nobody knows how many values to draw",
+        ));
+    }
+    if global.class == reviver_isa::instruction::Class::Real {
+        return Ok(());
+    }
+    let word = ready.program.module().word;
+    match input.integers {
+        Some(range) if fits(range, word) => Ok(()),
+        Some(_) => Err(Mismatch::new(
+            format!("a range of integers of {} bits for `{name}`", word.bits()),
+            format!("{}..{}", input.from, input.to),
+        )),
+        None => Err(Mismatch::new(
+            format!("a range of integers for `{name}`"),
+            format!("{:?}..{:?}", input.from, input.to),
+        )),
+    }
+}

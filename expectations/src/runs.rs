@@ -1,0 +1,198 @@
+//! Lines about runs: `run … -> …` and `back … -> …`. Each is run there and back.
+
+use reviver_isa::Module;
+use reviver_vm::{Cause, Machine, drift};
+
+use crate::assessment::Mismatch;
+use crate::bounded::{Halt, go};
+use crate::excursion::{Excursion, Homecoming};
+use crate::given::ReadyProgram;
+use crate::grammar::{ExpectedEnd, ExpectedRun, RunResult};
+use crate::judged;
+use crate::properties::{OwnLines, unrestored, usual};
+use crate::settings::{TestLimits, TestSettings};
+
+/// What became of a run.
+#[derive(Default)]
+pub(crate) struct RunOutcome {
+    pub misses: Vec<Mismatch>,
+    /// Where it arrived, as a line with results wants it to.
+    pub excursion: Option<Excursion>,
+}
+
+impl RunOutcome {
+    fn missed(miss: Mismatch) -> RunOutcome {
+        RunOutcome { misses: vec![miss], excursion: None }
+    }
+}
+
+/// A line, with what is about it.
+pub(crate) struct RunAssessor<'a> {
+    pub run: &'a ExpectedRun,
+    pub own: OwnLines,
+    pub limits: TestLimits,
+}
+
+/// Runs a program as a line says.
+pub(crate) fn assess(
+    run: &ExpectedRun,
+    module: &Module,
+    own: OwnLines,
+    settings: &TestSettings<'_>,
+) -> RunOutcome {
+    let ready = ReadyProgram::new(module, &run.given, settings);
+    let machine = ready.and_then(|ready| ready.machine(&run.given, run.travel));
+    let assessor = RunAssessor { run, own, limits: settings.limits };
+    match (machine, &run.end) {
+        (Err(error), ExpectedEnd::Refused(text)) if error.to_string().contains(text) => RunOutcome::default(),
+        (Err(error), ExpectedEnd::Refused(text)) => RunOutcome::missed(Mismatch::new(
+            format!("that it is refused with \"{text}\""),
+            error.to_string(),
+        )),
+        (Err(error), _) => RunOutcome::missed(Mismatch::new("a run", error.to_string())),
+        (Ok(_), ExpectedEnd::Refused(text)) => RunOutcome::missed(Mismatch::new(
+            format!("that it is refused with \"{text}\""),
+            "it is not refused",
+        )),
+        (Ok(machine), ExpectedEnd::Trap(text)) => {
+            RunOutcome { misses: assessor.trap(machine, text).into_iter().collect(), excursion: None }
+        }
+        (Ok(machine), ExpectedEnd::Results(results)) => assessor.results(machine, results),
+    }
+}
+
+impl RunAssessor<'_> {
+    /// A trap says what it should, and the way back from it is clean.
+    fn trap(&self, mut machine: Machine, text: &str) -> Option<Mismatch> {
+        let expected = format!("a trap with \"{text}\"");
+        machine.keep_residues();
+        let first = match machine.state().try_clone() {
+            Ok(first) => first,
+            Err(error) => return Some(Mismatch::new(expected, error.to_string())),
+        };
+        match go(&mut machine, self.run.travel, self.limits) {
+            Ok(()) => return Some(Mismatch::new(expected, "it did not trap")),
+            Err(Halt::Trap { explanation, .. }) if explanation.message.contains(text) => {}
+            Err(halt) => return Some(Mismatch::new(expected, halt.to_string()).trapped(halt.explanation())),
+        }
+        let clean = "a clean way back from the trap";
+        match go(&mut machine, self.run.travel.reversed(), self.limits) {
+            Err(halt) => Some(Mismatch::new(clean, halt.to_string()).trapped(halt.explanation())),
+            Ok(()) if drift::same(&first, machine.state()) => None,
+            Ok(()) => Some(Mismatch::new(clean, "the start did not come back")),
+        }
+    }
+
+    fn says(&self, word: &RunResult) -> bool {
+        self.run.end.results().contains(word)
+    }
+
+    fn erases(&self) -> bool {
+        self.run.end.results().iter().any(|result| matches!(result, RunResult::Erases(_)))
+    }
+
+    /// Whether a word of the line says that the way back isn't the usual one.
+    fn is_lossy(&self) -> bool {
+        self.says(&RunResult::Drifts) || self.says(&RunResult::Unrestored) || self.erases()
+    }
+
+    fn results(&self, mut machine: Machine, results: &[RunResult]) -> RunOutcome {
+        let halted = |halt: Halt| {
+            RunOutcome::missed(Mismatch::new("the end", halt.to_string()).trapped(halt.explanation()))
+        };
+        let exact = if self.is_lossy() { machine.try_clone().map(Some) } else { Ok(None) };
+        let exact = match exact {
+            Ok(exact) => exact,
+            Err(error) => return halted(error.into()),
+        };
+        let turned = match Excursion::begin(&mut machine, self.run.travel, self.limits) {
+            Ok(turned) => turned,
+            Err(halt) => return halted(halt),
+        };
+        let mut misses: Vec<Mismatch> =
+            results.iter().filter_map(|result| self.result(&machine, result)).collect();
+        let excursion = match turned.back(&mut machine) {
+            Ok(excursion) => excursion,
+            Err(halt) => return halted(halt),
+        };
+        misses.extend(usual(&excursion, self.own, self.run.given.exact));
+        misses.extend(self.homecoming(&excursion));
+        misses.extend(exact.and_then(|exact| self.exactly(exact)));
+        RunOutcome { misses, excursion: Some(excursion) }
+    }
+
+    fn result(&self, machine: &Machine, result: &RunResult) -> Option<Mismatch> {
+        let program = machine.program();
+        let unknown = |name: &str| Some(Mismatch::new(format!("a cell `{name}`"), "no cell has this name"));
+        match result {
+            RunResult::Near { name, values } => match judged::values(machine, name) {
+                Some(found) => {
+                    let found: Vec<f64> = found.into_iter().map(|value| program.approximate(value)).collect();
+                    judged::near(name, &found, values)
+                }
+                None => unknown(name),
+            },
+            RunResult::Equals { name, values } => match judged::values(machine, name) {
+                Some(found) => {
+                    let found: Vec<String> = found.into_iter().map(|value| program.text(value)).collect();
+                    judged::equal(name, &found, values)
+                }
+                None => unknown(name),
+            },
+            RunResult::Tape(values) => {
+                let found =
+                    judged::tape(machine, self.run.travel).into_iter().map(|value| program.text(value));
+                judged::equal("tape", &found.collect::<Vec<_>>(), values)
+            }
+            RunResult::Erases(bits) => {
+                let found = machine.state().counters.erased_bits;
+                (found != *bits)
+                    .then(|| Mismatch::new(format!("{bits} bits erased"), format!("{found} bits erased")))
+            }
+            RunResult::Drifts | RunResult::Unrestored => None,
+        }
+    }
+
+    /// What the way back came to, by the words of the line.
+    fn homecoming(&self, excursion: &Excursion) -> Option<Mismatch> {
+        let home = &excursion.homecoming;
+        if self.erases() {
+            let expected = "a trap where the way back leads over what was erased";
+            return match home {
+                Homecoming::Halted(Halt::Trap { trap, .. }) if trap.cause == Cause::Irreversible => None,
+                Homecoming::Halted(halt) => {
+                    Some(Mismatch::new(expected, halt.to_string()).trapped(halt.explanation()))
+                }
+                _ => Some(Mismatch::new(expected, "a way back")),
+            };
+        }
+        if self.says(&RunResult::Unrestored) {
+            let came_back = matches!(home, Homecoming::Same | Homecoming::Near(_));
+            return came_back.then(|| Mismatch::new("another start", "the start came back"));
+        }
+        if self.says(&RunResult::Drifts) {
+            return match home {
+                Homecoming::Near(_) => None,
+                Homecoming::Same => Some(Mismatch::new("a start that has drifted", "the start, bit for bit")),
+                Homecoming::Elsewhere(_) | Homecoming::Halted(_) => unrestored(excursion),
+            };
+        }
+        if self.own.restored { None } else { unrestored(excursion) }
+    }
+
+    /// With a history, what loses bits goes there and back exactly.
+    fn exactly(&self, mut machine: Machine) -> Option<Mismatch> {
+        machine.keep_residues();
+        let expected = "with residues, the start again bit for bit";
+        let journey = Excursion::begin(&mut machine, self.run.travel, self.limits);
+        match journey.and_then(|turned| turned.back(&mut machine)) {
+            Err(halt) => Some(Mismatch::new(expected, halt.to_string()).trapped(halt.explanation())),
+            Ok(excursion) if machine.history_bytes() != 0 => {
+                unrestored(&excursion).or_else(|| Some(Mismatch::new(expected, "a history that is left")))
+            }
+            Ok(excursion) => {
+                unrestored(&excursion).map(|miss| Mismatch { expected: expected.to_owned(), ..miss })
+            }
+        }
+    }
+}

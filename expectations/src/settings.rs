@@ -1,0 +1,37 @@
+//! How programs are run: by whom, and within which limits.
+
+use std::sync::Arc;
+
+use reviver_vm::{Program, Runner};
+
+/// Who makes the steps of a program in the interpreter's place, if anybody does; or why that can't be had.
+pub type PrepareRunner<'a> = dyn Fn(&Arc<Program>) -> Result<Option<Arc<dyn Runner>>, String> + 'a;
+
+/// What a program may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TestLimits {
+    /// Steps in one direction.
+    pub max_steps: u64,
+    /// Bytes of its state and what is kept to go back, together.
+    pub max_bytes: u64,
+}
+
+impl Default for TestLimits {
+    fn default() -> TestLimits {
+        TestLimits { max_steps: 200_000_000, max_bytes: 1 << 30 }
+    }
+}
+
+/// Who makes the steps, and how many.
+#[derive(Clone, Copy)]
+pub struct TestSettings<'a> {
+    pub prepare: &'a PrepareRunner<'a>,
+    pub limits: TestLimits,
+}
+
+impl TestSettings<'static> {
+    /// The interpreter makes the steps, within the usual limits.
+    pub fn interpreted() -> TestSettings<'static> {
+        TestSettings { prepare: &|_| Ok(None), limits: TestLimits::default() }
+    }
+}

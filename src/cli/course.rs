@@ -1,0 +1,69 @@
+//! What `course` is told.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Subcommand};
+
+use super::{Force, TestRunning};
+
+/// Learn reversible computing by exercises that grade themselves.
+///
+/// Without a command, lists the exercises, with what is passed in the present folder.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  reviver course start mine
+  cd mine && reviver course check 1
+  reviver course report class/* -o grades.csv")]
+pub struct CourseOptions {
+    #[command(subcommand)]
+    pub command: Option<CourseCommand>,
+    #[command(flatten)]
+    pub running: TestRunning,
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CourseCommand {
+    Start(CourseStart),
+    Check(CourseCheck),
+    Report(CourseReport),
+}
+
+/// Copy the exercises into a folder. What is there already stays as it is.
+#[derive(Debug, Args)]
+pub struct CourseStart {
+    /// The folder, which is made if it isn't there
+    pub folder: PathBuf,
+    /// Leave the solutions out, for a class
+    #[arg(long)]
+    pub no_solutions: bool,
+}
+
+/// Grade an exercise, or all of them, and give the hint that fits.
+#[derive(Debug, Args)]
+pub struct CourseCheck {
+    /// Its number or its name; without it, that of the present folder, or all
+    #[arg(value_name = "NN")]
+    pub exercise: Option<String>,
+    /// The folder with the exercises
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub folder: PathBuf,
+    /// Say also where to look; given twice, which lesson to read as well
+    #[arg(short, long, action = ArgAction::Count)]
+    pub more: u8,
+}
+
+/// Grade folders of exercises, one line of a CSV each.
+#[derive(Debug, Args)]
+pub struct CourseReport {
+    /// Folders that `reviver course start` has made
+    #[arg(required = true, value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// Write to a file instead of printing
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub force: Force,
+}

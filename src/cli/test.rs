@@ -1,0 +1,66 @@
+//! What `test` is told, and how all commands that run the programs of others are limited.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use reviver::EngineChoice;
+use reviver_expectations::settings::TestLimits;
+
+use super::Force;
+use super::start::engines;
+
+/// Check what the headers of programs say of them, line by line.
+///
+/// A header says by lines like `;! run n=10 -> a=55`, `;! restored` or `;! same as reference.rasm on 100 random n in 0..1000`
+/// what must come of a program. Each is run there and back. A program under test reads no files but its includes in its own
+/// folder and below. The lines are explained in docs/test.md.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  reviver test programs/fib.rasm
+  reviver test programs --junit report.xml
+  reviver test 'week3/*.rasm' --max-steps 100000 --json")]
+pub struct TestOptions {
+    /// `.rasm` texts, folders (every text in them and below that expects something), or patterns (`'week*/*.rasm'`)
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Take the expectations from this file instead of the headers
+    #[arg(long, value_name = "FILE")]
+    pub expect: Option<PathBuf>,
+    #[command(flatten)]
+    pub running: TestRunning,
+    /// Print only what isn't met
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Write a report in the XML of JUnit, as build servers read it
+    #[arg(long, value_name = "OUT")]
+    pub junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub force: Force,
+}
+
+/// Who makes the steps of programs under test, and how many they may take.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct TestRunning {
+    /// The most steps of a run in one direction [default: 200 million; of an exercise 10 million]
+    #[arg(long, value_name = "N", global = true)]
+    pub max_steps: Option<u64>,
+    /// The most memory of a run, in MiB: its cells, stacks, tapes and history [default: 1024; of an exercise 256]
+    #[arg(long, value_name = "MIB", global = true)]
+    pub memory: Option<u64>,
+    /// Who makes the steps: the interpreter, native code, or native code once a run is long. What comes out is the same
+    #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines(), global = true)]
+    pub engine: EngineChoice,
+}
+
+impl TestRunning {
+    /// What was asked for, and else what is usual.
+    pub fn limits(&self, usual: TestLimits) -> TestLimits {
+        TestLimits {
+            max_steps: self.max_steps.unwrap_or(usual.max_steps),
+            max_bytes: self.memory.map_or(usual.max_bytes, |mebibytes| mebibytes.saturating_mul(1 << 20)),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `reviver course check`: an exercise, or all of them, and the hint that fits.
+
+use reviver_assembler::suggest::nearest;
+
+use crate::cli::{CourseCheck, TestRunning};
+use crate::course::grading::{ExerciseState, Grade, grade};
+use crate::course::place::CourseFolder;
+use crate::course::set::{Exercise, exercises};
+use crate::failure::{Exit, Failure, Fallible};
+use crate::{output, read, streams};
+
+pub fn run(options: &CourseCheck, running: TestRunning, json: bool) -> Fallible {
+    let exercises = exercises()?;
+    let (folder, inside) = CourseFolder::of(&options.folder, exercises);
+    if !folder.has_any(exercises) {
+        let here = read::shown(&options.folder);
+        let failure = Failure::usage(format_args!("there are no exercises in {here}"));
+        return Err(failure.help("`reviver course start DIR` copies them into a folder"));
+    }
+    let wanted = match &options.exercise {
+        Some(argument) => Some(called(exercises, argument)?),
+        None => inside,
+    };
+    let chosen = exercises.iter().filter(|exercise| wanted.is_none_or(|wanted| wanted.name == exercise.name));
+    let grades =
+        chosen.map(|exercise| grade(&folder, exercise, running)).collect::<Fallible<Vec<Grade>>>()?;
+    let verdict = verdict(&grades);
+    if json {
+        streams::print_with(|out| output::object(output::course::members(&grades), &verdict, out))?;
+        return verdict.map_err(Failure::told);
+    }
+    streams::print(&match (wanted, &grades[..]) {
+        (Some(_), [one]) => output::course::one(&folder, one, next(exercises, one), options.more),
+        _ => output::course::all(&folder, &grades, options.more),
+    })?;
+    verdict
+}
+
+fn called<'e>(exercises: &'e [Exercise], argument: &str) -> Fallible<&'e Exercise> {
+    exercises.iter().find(|exercise| exercise.is_called(argument)).ok_or_else(|| {
+        let failure = Failure::usage(format_args!("there is no exercise `{argument}`"));
+        match nearest(argument, exercises.iter().map(|exercise| &*exercise.name)) {
+            Some(near) => failure.help(format_args!("did you mean `{near}`?")),
+            None => failure.help(
+                "it is named by its number, in front of the folder: `reviver course check 3 DIR`; `reviver course` lists them",
+            ),
+        }
+    })
+}
+
+/// What comes behind an exercise.
+fn next<'e>(exercises: &'e [Exercise], grade: &Grade) -> Option<&'e Exercise> {
+    exercises.iter().find(|exercise| exercise.number > grade.exercise.number)
+}
+
+fn verdict(grades: &[Grade]) -> Fallible {
+    let passed = grades.iter().filter(|grade| grade.state == ExerciseState::Passed).count();
+    match (passed, grades.len()) {
+        (passed, all) if passed == all => Ok(()),
+        (_, 1) => Err(Failure::spelled(Exit::Check, "not passed", "")),
+        (passed, all) => Err(Failure::spelled(Exit::Check, format!("{passed} of {all} passed"), "")),
+    }
+}

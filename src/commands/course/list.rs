@@ -1,0 +1,27 @@
+//! `reviver course`: the exercises, with what is passed in the present folder.
+
+use std::path::Path;
+
+use crate::cli::TestRunning;
+use crate::course::grading::{Grade, grade};
+use crate::course::place::CourseFolder;
+use crate::course::set::exercises;
+use crate::failure::Fallible;
+use crate::{output, streams};
+
+pub fn run(running: TestRunning, json: bool) -> Fallible {
+    let exercises = exercises()?;
+    let (folder, _) = CourseFolder::of(Path::new("."), exercises);
+    if !folder.has_any(exercises) {
+        return match json {
+            true => streams::print_with(|out| output::object(output::course::set(exercises), &Ok(()), out)),
+            false => streams::print(&output::course::offered(exercises)),
+        };
+    }
+    let grades = exercises.iter().map(|exercise| grade(&folder, exercise, running));
+    let grades: Vec<Grade> = grades.collect::<Fallible<_>>()?;
+    match json {
+        true => streams::print_with(|out| output::object(output::course::members(&grades), &Ok(()), out)),
+        false => streams::print(&output::course::list(&folder, &grades)),
+    }
+}

@@ -1,0 +1,18 @@
+//! `reviver course`: exercises that grade themselves.
+
+mod check;
+mod list;
+mod report;
+mod start;
+
+use crate::cli::{CourseCommand, CourseOptions};
+use crate::failure::Fallible;
+
+pub fn run(options: &CourseOptions) -> Fallible {
+    match &options.command {
+        None => list::run(options.running, options.json),
+        Some(CourseCommand::Start(start)) => start::run(start, options.json),
+        Some(CourseCommand::Check(check)) => check::run(check, options.running, options.json),
+        Some(CourseCommand::Report(report)) => report::run(report, options.running, options.json),
+    }
+}

@@ -1,0 +1,45 @@
+//! `reviver course report`: folders of exercises as lines of a table.
+
+use std::path::Path;
+
+use crate::cli::{CourseReport, TestRunning};
+use crate::course::grading::{Grade, grade};
+use crate::course::place::CourseFolder;
+use crate::course::set::exercises;
+use crate::failure::{Failure, Fallible};
+use crate::write::OutputTarget;
+use crate::{kinds, output, read, streams};
+
+pub fn run(options: &CourseReport, running: TestRunning, json: bool) -> Fallible {
+    let exercises = exercises()?;
+    if json && options.output.as_deref().is_none_or(|path| path == Path::new("-")) {
+        let graded = graded(options, running)?;
+        return streams::print_with(|out| output::object(output::course::class(&graded), &Ok(()), out));
+    }
+    let graded = graded(options, running)?;
+    let table = output::course::table(exercises, &graded)?;
+    let path = options.output.as_deref().unwrap_or(Path::new("-"));
+    OutputTarget::new(path, &kinds::GRADES, options.force.force)?.write(&table)?;
+    match json {
+        true => streams::print_with(|out| output::object(output::course::class(&graded), &Ok(()), out)),
+        false => Ok(()),
+    }
+}
+
+/// Each folder with the grades of its exercises.
+fn graded(options: &CourseReport, running: TestRunning) -> Fallible<Vec<(String, Vec<Grade>)>> {
+    let exercises = exercises()?;
+    let folder = |path: &Path| {
+        if !path.is_dir() {
+            return Err(Failure::usage(format_args!("there is no folder {}", read::shown(path))));
+        }
+        let folder = CourseFolder { path: path.to_owned() };
+        let name = read::shown(path);
+        if !folder.has_any(exercises) {
+            streams::complain(&format!("note: there are no exercises in {name}\n"));
+        }
+        let grades = exercises.iter().map(|exercise| grade(&folder, exercise, running));
+        Ok((name, grades.collect::<Fallible<Vec<Grade>>>()?))
+    };
+    options.folders.iter().map(|path| folder(path)).collect()
+}

@@ -1,0 +1,96 @@
+//! `reviver test`: what the headers of programs say, and what is true of it.
+
+use std::path::Path;
+
+use reviver_assembler::below::FolderFiles;
+use reviver_expectations::expected::Expectations;
+use reviver_expectations::settings::TestLimits;
+use reviver_files::folder;
+
+use crate::cli::TestOptions;
+use crate::failure::{Exit, Failure, Fallible, counted};
+use crate::output::{self, tests::TestCounts};
+use crate::testing::found::{self, FoundFile};
+use crate::testing::tested::{Runs, TestedFile, TestedText};
+use crate::write::OutputTarget;
+use crate::{kinds, read, streams};
+
+pub fn run(options: &TestOptions) -> Fallible {
+    let runs = Runs { running: options.running, usual: TestLimits::default() };
+    let shared = options.expect.as_deref().map(SharedExpectations::read).transpose()?;
+    let mut tested = Vec::new();
+    for file in found::files(&options.files)? {
+        let Some(one) = test(&file, shared.as_ref(), &runs)? else { continue };
+        if !options.json && (!options.quiet || !one.is_met()) {
+            streams::print(&output::tests::file(&one, options.quiet))?;
+        }
+        tested.push(one);
+    }
+    let counts = TestCounts::of(&tested);
+    if let Some(path) = &options.junit {
+        let target = OutputTarget::new(path, &kinds::TEST_REPORT, options.force.force)?;
+        target.write(output::junit::report(&tested)?.as_bytes())?;
+    }
+    let verdict = verdict(&tested, &counts);
+    match options.json {
+        true => streams::print_with(|out| {
+            output::object(output::tests::members(&tested, &counts), &verdict, out)
+        })?,
+        false => streams::print(&counts.summary())?,
+    }
+    verdict.map_err(Failure::told)
+}
+
+/// Expectations that stand in a file of their own.
+struct SharedExpectations {
+    expectations: Expectations,
+    files: FolderFiles,
+}
+
+impl SharedExpectations {
+    fn read(path: &Path) -> Fallible<SharedExpectations> {
+        let expectations = Expectations::of(&read::name(path), &read::text(path)?);
+        let files = FolderFiles::new(read::files(), folder(path)).map_err(|error| {
+            Failure::load(format_args!("can't read the folder of {}: {error}", read::shown(path)))
+        })?;
+        if expectations.lines.is_empty() {
+            return Err(nothing_expected(&read::shown(path)));
+        }
+        Ok(SharedExpectations { expectations, files })
+    }
+}
+
+/// Tests a file; none where it was come across in a folder and expects nothing.
+fn test(file: &FoundFile, shared: Option<&SharedExpectations>, runs: &Runs) -> Fallible<Option<TestedFile>> {
+    let text = TestedText::read(&file.path)?;
+    if let Some(SharedExpectations { expectations, files }) = shared {
+        return text.tested(expectations, files, runs).map(Some);
+    }
+    let expectations = text.expectations();
+    if expectations.lines.is_empty() {
+        return if file.is_named { Err(nothing_expected(&text.name)) } else { Ok(None) };
+    }
+    let references = text.files().clone();
+    text.tested(&expectations, &references, runs).map(Some)
+}
+
+fn nothing_expected(name: &str) -> Failure {
+    Failure::new(Exit::Check, format_args!("{name}: nothing is expected here"))
+        .help("a line like `;! run n=10 -> a=55` says what must come of a run; docs/test.md has them all")
+}
+
+fn verdict(tested: &[TestedFile], counts: &TestCounts) -> Fallible {
+    if tested.is_empty() {
+        return Err(Failure::new(Exit::Check, "no text that expects something was found"));
+    }
+    match tested.iter().filter(|file| !file.is_met()).count() {
+        0 => Ok(()),
+        _ if counts.missed > 0 => {
+            let missed = counted(counts.missed, "expectation");
+            Err(Failure::spelled(Exit::Check, format!("{missed} missed"), ""))
+        }
+        failed => {
+            Err(Failure::new(Exit::Check, format_args!("{} can't be assembled", counted(failed, "file"))))
+        }
+    }
+}

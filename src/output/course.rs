@@ -1,0 +1,222 @@
+//! Exercises and grades: text for people, objects for programs, and a table for who grades a class. Grades nothing.
+
+use std::fmt::Write as _;
+
+use reviver_assembler::render::render;
+use serde_json::{Map, Value as Json};
+
+use super::tests::{line, line_object, program_diagnostics};
+use super::told::Object;
+use crate::course::grading::{ExerciseState, Grade};
+use crate::course::hints::ExerciseHint;
+use crate::course::place::CourseFolder;
+use crate::course::set::Exercise;
+use crate::failure::{Failure, Fallible};
+use crate::read::shown;
+
+/// The exercises, for who has none yet.
+pub fn offered(exercises: &[Exercise]) -> String {
+    let mut text = String::new();
+    for exercise in exercises {
+        let _ = writeln!(text, "{:>3}  {}  ({})", exercise.number, exercise.title, exercise.chapter);
+    }
+    text.push_str("\n`reviver course start DIR` copies them into a folder\n");
+    text
+}
+
+/// The exercises, with what is passed.
+pub fn list(folder: &CourseFolder, grades: &[Grade]) -> String {
+    let mut text = String::new();
+    for Grade { exercise, state, .. } in grades {
+        let word = match state {
+            ExerciseState::Untouched => "",
+            known => known.name(),
+        };
+        let _ =
+            writeln!(text, "{:>3}  {word:<7}  {}  ({})", exercise.number, exercise.title, exercise.chapter);
+    }
+    let _ = writeln!(text, "\n{}", passed_of(grades));
+    let open =
+        grades.iter().find(|grade| !matches!(grade.state, ExerciseState::Passed | ExerciseState::Missing));
+    if let Some(Grade { exercise, .. }) = open {
+        text.push_str(&invitation(folder, exercise));
+    }
+    text
+}
+
+fn passed_of(grades: &[Grade]) -> String {
+    format!("{} of {} passed", passed(grades), grades.len())
+}
+
+fn passed(grades: &[Grade]) -> usize {
+    grades.iter().filter(|grade| grade.state == ExerciseState::Passed).count()
+}
+
+fn invitation(folder: &CourseFolder, next: &Exercise) -> String {
+    format!(
+        "next: {}, {}; `reviver course check {}` grades it\n",
+        next.title,
+        shown(&folder.file(next, "task.md")),
+        next.number
+    )
+}
+
+/// An exercise, line by line, with the hint that fits. `more` is how much of it is said.
+pub fn one(folder: &CourseFolder, grade: &Grade, next: Option<&Exercise>, more: u8) -> String {
+    let Exercise { number, title, .. } = grade.exercise;
+    let Some(tested) = &grade.tested else {
+        let missing = || format!("there is no {}\n", shown(&folder.program(grade.exercise)));
+        return format!("{number}. {title}: {}", grade.unreadable.clone().unwrap_or_else(missing));
+    };
+    let told = match grade.state {
+        ExerciseState::Passed => "passed",
+        ExerciseState::Untouched => "not begun yet",
+        ExerciseState::Missing | ExerciseState::Failed => "not yet",
+    };
+    let mut text = format!("{number}. {title}: {told}\n");
+    if tested.program.module.is_none() {
+        text.push_str(&render(&tested.program.sources, &tested.program.diagnostics, false));
+    } else {
+        tested.lines.iter().for_each(|assessed| text.push_str(&line(assessed, "")));
+    }
+    if let Some((_, hint)) = grade.hint {
+        let _ = write!(text, "\n{}", hinted(hint, more, "  "));
+    } else if let Some(next) = next {
+        text.push_str(&invitation(folder, next));
+    }
+    text
+}
+
+/// All exercises, a line each, and the hints for those that were begun.
+pub fn all(folder: &CourseFolder, grades: &[Grade], more: u8) -> String {
+    let mut text = String::new();
+    for grade in grades {
+        let Exercise { number, title, .. } = grade.exercise;
+        let _ = writeln!(text, "{number:>3}  {:<9}  {title}", grade.state.name());
+        if let Some(unreadable) = &grade.unreadable {
+            let _ = write!(text, "                {unreadable}");
+        }
+        if let Some((_, hint)) = grade.hint.filter(|_| grade.state == ExerciseState::Failed) {
+            text.push_str(&hinted(hint, more, "                "));
+        }
+    }
+    let _ = writeln!(text, "\n{}", passed_of(grades));
+    if let Some(Grade { exercise, .. }) = grades.iter().find(|grade| grade.state == ExerciseState::Failed) {
+        let _ =
+            writeln!(text, "`reviver course check {}` tells more of the first that isn't", exercise.number);
+    } else if let Some(next) = grades.iter().find(|grade| grade.state == ExerciseState::Untouched) {
+        text.push_str(&invitation(folder, next.exercise));
+    }
+    text
+}
+
+/// As much of a hint as somebody wants.
+fn hinted(hint: &ExerciseHint, more: u8, indent: &str) -> String {
+    let mut text = format!("{indent}what   {}\n", hint.what);
+    if more > 0 {
+        let _ = writeln!(text, "{indent}where  {}", hint.place);
+    }
+    if more > 1 {
+        let _ = writeln!(text, "{indent}read   {}", lesson(&hint.lesson));
+    }
+    match more {
+        0 => text.push_str(&format!("{indent}       `--more` says where to look\n")),
+        1 => text.push_str(&format!("{indent}       `--more --more` says what to read\n")),
+        _ => {}
+    }
+    text
+}
+
+/// A chapter as people call it, and where it stands in the sources.
+fn lesson(path: &str) -> String {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    match file.split('-').next().and_then(|number| number.parse::<u32>().ok()) {
+        Some(number) => format!("chapter {number} of the book ({path})"),
+        None => path.to_owned(),
+    }
+}
+
+/// The exercises as an object.
+pub fn set(exercises: &[Exercise]) -> Object<'static> {
+    let mut object = Object::default();
+    object.insert(
+        "exercises",
+        exercises.iter().map(|exercise| Json::Object(named(exercise))).collect::<Json>(),
+    );
+    object
+}
+
+fn named(exercise: &Exercise) -> Map<String, Json> {
+    let mut members = Map::new();
+    members.insert("number".into(), exercise.number.into());
+    members.insert("name".into(), exercise.name.clone().into());
+    members.insert("title".into(), exercise.title.clone().into());
+    members.insert("chapter".into(), exercise.chapter.clone().into());
+    members
+}
+
+/// Grades as an object.
+pub fn members(grades: &[Grade]) -> Object<'static> {
+    let mut object = Object::default();
+    object.insert("passed", passed(grades));
+    object.insert("of", grades.len());
+    object.insert("exercises", grades.iter().map(|grade| Json::Object(graded(grade))).collect::<Json>());
+    object
+}
+
+fn graded(grade: &Grade) -> Map<String, Json> {
+    let mut members = named(grade.exercise);
+    members.insert("state".into(), grade.state.name().into());
+    if let Some((number, hint)) = grade.hint {
+        let mut told = Map::new();
+        told.insert("number".into(), number.into());
+        told.insert("what".into(), hint.what.clone().into());
+        told.insert("where".into(), hint.place.clone().into());
+        told.insert("lesson".into(), hint.lesson.clone().into());
+        members.insert("hint".into(), Json::Object(told));
+    }
+    if let Some(unreadable) = &grade.unreadable {
+        members.insert("unreadable".into(), unreadable.trim_end().into());
+    }
+    if let Some(tested) = &grade.tested {
+        if tested.program.module.is_none() {
+            members.insert("diagnostics".into(), program_diagnostics(tested));
+        }
+        members.insert("expectations".into(), tested.lines.iter().map(line_object).collect());
+    }
+    members
+}
+
+/// Folders with their grades as an object.
+pub fn class(graded: &[(String, Vec<Grade>)]) -> Object<'static> {
+    let folder = |(name, grades): &(String, Vec<Grade>)| {
+        let mut members = Map::new();
+        members.insert("folder".into(), name.clone().into());
+        members.insert("passed".into(), passed(grades).into());
+        members.insert("of".into(), grades.len().into());
+        let exercises = grades.iter().map(|grade| Json::Object(self::graded(grade)));
+        members.insert("exercises".into(), exercises.collect());
+        Json::Object(members)
+    };
+    let mut object = Object::default();
+    object.insert("folders", graded.iter().map(folder).collect::<Json>());
+    object
+}
+
+/// Folders with their grades as a table: a line each, a column for each exercise.
+///
+/// # Errors
+/// It can't be written.
+pub fn table(exercises: &[Exercise], graded: &[(String, Vec<Grade>)]) -> Fallible<Vec<u8>> {
+    let unwritten = |error: csv::Error| Failure::load(format_args!("can't write the table: {error}"));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let head = ["folder", "passed", "of"].into_iter().chain(exercises.iter().map(|exercise| &*exercise.name));
+    writer.write_record(head).map_err(unwritten)?;
+    for (name, grades) in graded {
+        let counts = [name.clone(), passed(grades).to_string(), grades.len().to_string()];
+        let states = grades.iter().map(|grade| grade.state.name().to_owned());
+        writer.write_record(counts.into_iter().chain(states)).map_err(unwritten)?;
+    }
+    let table = writer.into_inner();
+    table.map_err(|error| Failure::load(format_args!("can't write the table: {}", error.error())))
+}

@@ -1,0 +1,50 @@
+//! What came of tests, as build servers read it: a suite for each file, a case for each line.
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use reviver_expectations::assessment::{AssessedLine, Assessment};
+
+use super::tests::told;
+use crate::failure::{Failure, Fallible};
+use crate::testing::tested::TestedFile;
+
+/// The report as XML.
+///
+/// # Errors
+/// It can't be written as XML.
+pub fn report(tested: &[TestedFile]) -> Fallible<String> {
+    let mut report = Report::new("reviver test");
+    report.add_test_suites(tested.iter().map(suite));
+    report.to_string().map_err(|error| Failure::load(format_args!("can't write the report: {error}")))
+}
+
+fn suite(tested: &TestedFile) -> TestSuite {
+    let mut suite = TestSuite::new(&*tested.name);
+    let classname = tested.name.trim_end_matches(".rasm").replace(['/', '\\'], ".");
+    suite.add_test_cases(tested.lines.iter().map(|line| case(line, &classname)));
+    suite.set_time(tested.lines.iter().map(|line| line.took).sum());
+    suite
+}
+
+fn case(line: &AssessedLine, classname: &str) -> TestCase {
+    let mut case = TestCase::new(format!("line {}: {}", line.line, line.text), status(line));
+    case.set_classname(classname).set_time(line.took);
+    case
+}
+
+fn status(line: &AssessedLine) -> TestCaseStatus {
+    match &line.assessment {
+        Assessment::Met => TestCaseStatus::success(),
+        Assessment::Unjudged(why) => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(&**why);
+            status
+        }
+        Assessment::Missed(misses) => {
+            let lines: Vec<String> = misses.iter().map(told).collect();
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_message(lines.first().cloned().unwrap_or_default());
+            status.set_description(lines.join("\n"));
+            status
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! From arguments to files: a file, a folder with all that is below it, or a pattern. Reads no file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Failure, Fallible};
+use crate::read::shown;
+
+/// A file, and whether somebody named it or it was come across in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundFile {
+    pub path: PathBuf,
+    pub is_named: bool,
+}
+
+/// The files that arguments mean, each once, in their order; those of a folder by their names.
+///
+/// # Errors
+/// A pattern that no file matches, or a folder that can't be read.
+pub fn files(arguments: &[PathBuf]) -> Fallible<Vec<FoundFile>> {
+    let mut found: Vec<FoundFile> = Vec::new();
+    for argument in arguments {
+        for path in matching(argument)? {
+            let new = if path.is_dir() { below(&path)? } else { vec![FoundFile { path, is_named: true }] };
+            for file in new {
+                if !found.iter().any(|other| other.path == file.path) {
+                    found.push(file);
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What a pattern stands for. What is there under just this name is no pattern.
+fn matching(argument: &Path) -> Fallible<Vec<PathBuf>> {
+    let pattern =
+        argument.to_str().filter(|text| text.contains(['*', '?', '['])).filter(|_| !argument.exists());
+    let Some(pattern) = pattern else { return Ok(vec![argument.to_owned()]) };
+    let paths = glob::glob(pattern)
+        .map_err(|error| Failure::usage(format_args!("{}: this is no pattern: {error}", shown(argument))))?;
+    let paths: Vec<PathBuf> = paths.filter_map(Result::ok).collect();
+    if paths.is_empty() {
+        return Err(Failure::usage(format_args!("no file matches {}", shown(argument))));
+    }
+    Ok(paths)
+}
+
+/// The texts in a folder and below it. Links aren't followed, and hidden folders aren't entered.
+fn below(folder: &Path) -> Fallible<Vec<FoundFile>> {
+    let unreadable = |path: &Path, error: std::io::Error| {
+        Failure::load(format_args!("can't read the folder {}: {error}", shown(path)))
+    };
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(|error| unreadable(&folder, error))? {
+            let entry = entry.map_err(|error| unreadable(&folder, error))?;
+            let kind = entry.file_type().map_err(|error| unreadable(&folder, error))?;
+            let path = entry.path();
+            if kind.is_dir() && !entry.file_name().to_string_lossy().starts_with('.') {
+                folders.push(path);
+            } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "rasm") {
+                found.push(FoundFile { path, is_named: false });
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}

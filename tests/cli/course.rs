@@ -1,0 +1,365 @@
+//! The course: exercises that are part of the program, and what somebody made of them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Ran, reviver, root};
+
+/// An exercise in the sources.
+struct Source {
+    name: String,
+    folder: PathBuf,
+}
+
+/// A typical mistake, and the hint that it must get.
+struct Mistake {
+    name: String,
+    text: String,
+    hint: u64,
+}
+
+impl Source {
+    fn read(&self, file: &str) -> String {
+        let path = self.folder.join(file);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// The wrong solutions, by name.
+    fn wrong(&self) -> Vec<Mistake> {
+        let Ok(entries) = std::fs::read_dir(self.folder.join("wrong")) else { return Vec::new() };
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        let one = |path: PathBuf| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let name = format!("{}/{}", self.name, path.file_name().unwrap().to_str().unwrap());
+            let said = text.lines().next().and_then(|line| line.strip_prefix("; expects hint: "));
+            let number = said.and_then(|number| number.parse().ok());
+            let hint = number.unwrap_or_else(|| panic!("{name} doesn't say which hint it expects"));
+            Mistake { name, text, hint }
+        };
+        paths.into_iter().map(one).collect()
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let entries = std::fs::read_dir(root().join("course/exercises")).unwrap();
+    let mut sources: Vec<Source> = entries
+        .map(|entry| entry.unwrap().path())
+        .map(|folder| Source { name: folder.file_name().unwrap().to_str().unwrap().to_owned(), folder })
+        .collect();
+    sources.sort_by(|a, b| a.name.cmp(&b.name));
+    sources
+}
+
+/// A folder in which some exercises are solved by these texts; the others aren't there.
+fn attempt<'t>(within: &Folder, name: &str, solved: impl IntoIterator<Item = (&'t str, &'t str)>) {
+    for (exercise, text) in solved {
+        let folder = within.path(name).join(exercise);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("start.rasm"), text).unwrap();
+    }
+}
+
+/// The grades of folders, those of exercises that aren't there left out: by folder and exercise.
+fn grades(within: &Folder, folders: &[&str]) -> BTreeMap<(String, String), Value> {
+    let object = within.reviver(&format!("course report {} --json", folders.join(" "))).expect(0).json();
+    let folders = object["folders"].as_array().unwrap().clone();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let graded = folders.iter().flat_map(|folder| {
+        let exercises = folder["exercises"].as_array().unwrap().iter();
+        exercises.map(|grade| ((text(&folder["folder"]), text(&grade["name"])), grade.clone()))
+    });
+    graded.filter(|(_, grade)| grade["state"] != "missing").collect()
+}
+
+/// The lines that aren't met, for who looks for the reason.
+fn unmet(grade: &Value) -> Vec<String> {
+    let lines = grade["expectations"].as_array().unwrap().iter();
+    lines.filter(|line| line["met"] != json!(true)).map(Value::to_string).collect()
+}
+
+#[test]
+fn every_solution_passes() {
+    let folder = Folder::new();
+    let sources = sources();
+    let texts: Vec<(String, String)> =
+        sources.iter().map(|source| (source.name.clone(), source.read("solution.rasm"))).collect();
+    attempt(&folder, "solved", texts.iter().map(|(name, text)| (&**name, &**text)));
+    let grades = grades(&folder, &["solved"]);
+    assert_eq!(grades.len(), sources.len());
+    for ((_, name), grade) in &grades {
+        assert_eq!(grade["state"], json!("passed"), "{name}: {:#?}", unmet(grade));
+    }
+}
+
+#[test]
+fn every_start_fails_with_its_first_hint() {
+    let folder = Folder::new();
+    folder.reviver("course start fresh").expect(0);
+    let grades = grades(&folder, &["fresh"]);
+    assert_eq!(grades.len(), sources().len());
+    for ((_, name), grade) in &grades {
+        assert_eq!(grade["state"], json!("untouched"), "{name}: its start passes, or is another one");
+        assert_eq!(grade["hint"]["number"], json!(1), "{name}: {:#?}", unmet(grade));
+        assert!(grade["diagnostics"].is_null(), "{name}: its start doesn't assemble");
+    }
+}
+
+#[test]
+fn every_wrong_solution_gets_the_hint_that_it_names() {
+    let folder = Folder::new();
+    let wrong: Vec<(String, Vec<Mistake>)> =
+        sources().iter().map(|source| (source.name.clone(), source.wrong())).collect();
+    let most = wrong.iter().map(|(_, wrong)| wrong.len()).max().unwrap();
+    let names: Vec<String> = (0..most).map(|n| format!("wrong{n}")).collect();
+    for (n, name) in names.iter().enumerate() {
+        let solved = wrong.iter().filter_map(|(exercise, wrong)| Some((&**exercise, &*wrong.get(n)?.text)));
+        attempt(&folder, name, solved);
+    }
+    let grades = grades(&folder, &names.iter().map(|name| &**name).collect::<Vec<_>>());
+    let (mut tried, mut others) = (0, Vec::new());
+    for (exercise, wrong) in &wrong {
+        for (Mistake { name, hint, .. }, folder) in wrong.iter().zip(&names) {
+            let grade = &grades[&(folder.clone(), exercise.clone())];
+            if grade["hint"]["number"] != json!(hint) {
+                let given = &grade["hint"]["number"];
+                others.push(format!("{name} gets hint {given} and not {hint}: {:#?}", unmet(grade)));
+            }
+            tried += 1;
+        }
+    }
+    assert!(others.is_empty(), "{}", others.join("\n"));
+    assert!(tried >= WRONG_AT_LEAST, "{tried} wrong solutions");
+}
+
+const WRONG_AT_LEAST: usize = 25;
+const EXERCISES_AT_LEAST: usize = 30;
+
+#[test]
+fn every_exercise_is_complete() {
+    let sources = sources();
+    assert!(sources.len() >= EXERCISES_AT_LEAST, "{} exercises", sources.len());
+    for (n, source) in sources.iter().enumerate() {
+        let name = &source.name;
+        let number: usize = name.split('-').next().unwrap().parse().unwrap();
+        assert_eq!(number, n + 1, "{name}: the numbers have a gap, or one is there twice");
+        let task = source.read("task.md");
+        assert!(
+            task.starts_with(&format!("# {number}. ")),
+            "{name}: the title of the task has another number"
+        );
+        let marked = |text: &str| -> Vec<String> {
+            text.lines().filter(|line| line.starts_with(";!")).map(str::to_owned).collect()
+        };
+        let expected = marked(&source.read("expect.txt"));
+        assert_eq!(
+            marked(&source.read("start.rasm")),
+            expected,
+            "{name}: the header of the start says something else"
+        );
+        for file in ["start.rasm", "solution.rasm", "reference.rasm"].map(|file| source.folder.join(file)) {
+            if file.exists() {
+                reviver(&format!("fmt --check {}", file.display())).expect(0);
+                reviver(&format!("check {}", file.display())).expect(0).says("");
+            }
+        }
+        assert!(source.read("start.rasm").contains("TODO"), "{name}: where is the gap?");
+    }
+}
+
+#[test]
+fn hints_lead_to_lessons_that_exist() {
+    for source in sources() {
+        let hints = source.read("hints.toml");
+        let lessons = hints.lines().filter_map(|line| line.strip_prefix("lesson = \"")?.strip_suffix('"'));
+        for lesson in lessons {
+            assert!(root().join(lesson).exists(), "{}: {lesson}", source.name);
+        }
+    }
+}
+
+/// A student's folder with all exercises.
+fn begun() -> Folder {
+    let folder = Folder::new();
+    folder.reviver("course start mine --no-solutions").expect(0);
+    folder
+}
+
+fn within(folder: &Folder, arguments: &str) -> Ran {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_reviver"));
+    command.args(arguments.split_whitespace()).current_dir(folder.path("mine"));
+    crate::support::ran(&mut command, b"")
+}
+
+const FIRST: &str = "mine/01-swap-two-cells/start.rasm";
+
+#[test]
+fn a_set_is_copied_and_nothing_is_overwritten() {
+    let folder = Folder::new();
+    folder
+        .reviver("course start mine")
+        .expect(0)
+        .prints_part("exercises in mine")
+        .prints_part("reviver course check 1");
+    let has = |name: &str| folder.path("mine/01-swap-two-cells").join(name).exists();
+    assert!(has("task.md") && has("start.rasm") && has("solution.rasm"));
+    assert!(!has("hints.toml") && !has("expect.txt") && !has("wrong"), "nothing is copied that tells how");
+    folder.file(FIRST, "; my own\n");
+    std::fs::remove_file(folder.path("mine/01-swap-two-cells/task.md")).unwrap();
+    folder.reviver("course start mine").expect(0).prints_part("1 file written into mine; ");
+    assert_eq!(folder.read(FIRST), b"; my own\n");
+    assert!(has("task.md"));
+    folder.reviver("course start mine").expect(0).prints_part("everything is in mine already");
+    folder.reviver("course start class --no-solutions").expect(0);
+    assert!(!folder.path("class/01-swap-two-cells/solution.rasm").exists());
+    folder.file("file", "");
+    folder.reviver("course start file").expect(3).says("can't make the folder");
+}
+
+#[test]
+fn the_first_exercise_is_begun_hinted_at_and_passed() {
+    let folder = begun();
+    let ran = within(&folder, "course").expect(0);
+    ran.prints_part("  1           Swap two cells").prints_part("next: Swap two cells, 01-swap-two-cells");
+    let ran = within(&folder, "course check 1").expect(1);
+    let ran = ran.prints_part("1. Swap two cells: not begun yet").prints_part("  no  erases nothing");
+    assert!(
+        ran.stdout.contains("what   The numbers change places") && !ran.stdout.contains("where  "),
+        "{ran:?}"
+    );
+    let ran = within(&folder, "course check 1 --more").expect(1);
+    assert!(ran.stdout.contains("where  The four lines") && !ran.stdout.contains("read   "), "{ran:?}");
+    within(&folder, "course check 01-swap-two-cells -mm")
+        .expect(1)
+        .prints_part("read   chapter 1 of the book");
+    folder.file(FIRST, ".inout a default 3\n.inout b default 8\nswap a, b\n");
+    let ran = within(&folder, "course check 1").expect(0);
+    ran.prints_part("1. Swap two cells: passed").prints_part("next: There and back by hand");
+    within(&folder, "course").expect(0).prints_part("  1  passed   Swap two cells").prints_part("\n1 of ");
+    folder.reviver("course check 1 mine").expect(0);
+    within(&folder, "course check 1 ../mine").expect(0);
+    // In the folder of an exercise it is that one.
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_reviver"));
+    command.args(["course", "check"]).current_dir(folder.path("mine/01-swap-two-cells"));
+    let ran = crate::support::ran(&mut command, b"").expect(0).prints_part("1. Swap two cells: passed");
+    ran.prints_part("next: There and back by hand, ../02-there-and-back/task.md; ");
+}
+
+#[test]
+fn expectations_can_not_be_edited_away() {
+    let folder = begun();
+    folder.file(FIRST, ";! run -> a=3 b=8\n.inout a default 3\n.inout b default 8\nneg a\nneg a\n");
+    folder.reviver(&format!("test {FIRST}")).expect(0);
+    within(&folder, "course check 1").expect(1).prints_part("no  run -> a=8 b=3");
+}
+
+/// A comment, or another layout, is no attempt.
+#[test]
+fn what_is_only_looked_at_is_untouched() {
+    let folder = begun();
+    let start = String::from_utf8(folder.read(FIRST)).unwrap();
+    folder.file(FIRST, format!("; I was here\r\n{}", start.replace('\n', "\r\n").replace("        ", "\t")));
+    let object = within(&folder, "course check 1 --json").expect(1).json();
+    assert_eq!(object["exercises"][0]["state"], json!("untouched"));
+    assert_eq!(object["exercises"][0]["hint"]["number"], json!(1));
+}
+
+#[test]
+fn a_text_that_is_no_program_is_shown_with_its_mistake() {
+    let folder = begun();
+    folder.file(FIRST, ".inout a\n.inout b\nswop a, b\n");
+    within(&folder, "course check 1").expect(1).prints_part("did you mean `swap`?").prints_part("what   ");
+}
+
+#[test]
+fn all_exercises_are_checked_where_none_is_named() {
+    let folder = begun();
+    folder.file(FIRST, ".inout a default 3\n.inout b default 8\nadd a, b\n");
+    let ran = within(&folder, "course check").expect(1);
+    let ran = ran
+        .prints_part("  1  failed     Swap two cells\n                what   The numbers aren't exchanged.");
+    ran.prints_part("  2  untouched  ")
+        .prints_part("0 of ")
+        .prints_part("`reviver course check 1` tells more");
+}
+
+#[test]
+fn what_is_asked_for_wrongly_is_said() {
+    let folder = begun();
+    within(&folder, "course check 999").expect(2).says("there is no exercise `999`");
+    within(&folder, "course check 01-swap-two-cell").expect(2).says("did you mean `01-swap-two-cells`?");
+    folder.reviver("course check 1 .").expect(2).says("there are no exercises in .");
+    folder.reviver("course").expect(0).prints_part("`reviver course start DIR` copies them");
+    std::fs::remove_file(folder.path(FIRST)).unwrap();
+    within(&folder, "course check 1").expect(1).prints_part("there is no 01-swap-two-cells/start.rasm");
+    folder.reviver("course report nowhere").expect(2).says("there is no folder nowhere");
+}
+
+#[test]
+fn a_class_becomes_a_table() {
+    let folder = Folder::new();
+    let solution = "01-swap-two-cells";
+    attempt(&folder, "ada", [(solution, ".inout a default 3\n.inout b default 8\nswap a, b\n")]);
+    attempt(&folder, "ben", [(solution, ".inout a default 3\n.inout b default 8\nadd a, b\n")]);
+    std::fs::create_dir(folder.path("cleo")).unwrap();
+    let ran = folder.reviver("course report ada ben cleo -o grades.csv").expect(0).prints("");
+    ran.says("note: there are no exercises in cleo");
+    let table = String::from_utf8(folder.read("grades.csv")).unwrap();
+    let lines: Vec<&str> = table.lines().collect();
+    let count = sources().len();
+    assert!(lines[0].starts_with("folder,passed,of,01-swap-two-cells,"), "{table}");
+    assert!(lines[1].starts_with(&format!("ada,1,{count},passed,missing")), "{table}");
+    assert!(lines[2].starts_with(&format!("ben,0,{count},failed,missing")), "{table}");
+    assert!(lines[3].starts_with(&format!("cleo,0,{count},missing,missing")), "{table}");
+    folder.reviver("course report ada -o grades.csv").expect(0);
+    folder.file("notes.csv", "name,mark\nada,1\n");
+    folder.reviver("course report ada -o notes.csv").expect(2).says("is not a table of grades");
+    assert_eq!(folder.reviver("course report ada").expect(0).stdout.lines().count(), 2);
+}
+
+/// Somebody's folder may be a trap for who grades it.
+#[cfg(unix)]
+#[test]
+fn a_class_reads_no_files_of_others() {
+    let folder = Folder::new();
+    folder.file("secret.rasm", "; the teacher's\n.inout a\n");
+    std::fs::create_dir_all(folder.path("eve/01-swap-two-cells")).unwrap();
+    std::os::unix::fs::symlink(folder.path("secret.rasm"), folder.path("eve/01-swap-two-cells/start.rasm"))
+        .unwrap();
+    attempt(&folder, "mallory", [("01-swap-two-cells", ".include \"../../secret.rasm\"\n.inout b\n")]);
+    let object = folder.reviver("course report eve mallory --json").expect(0).json();
+    let first = |n: usize| &object["folders"][n]["exercises"][0];
+    assert_eq!((&first(0)["state"], &first(1)["state"]), (&json!("failed"), &json!("failed")));
+    let said = first(0)["unreadable"].as_str().unwrap();
+    assert!(said.contains("is a link out of the folder of exercises"), "{said}");
+    let said = first(1)["diagnostics"][0]["message"].as_str().unwrap();
+    assert!(said.contains("leads out of the program's folder"), "{said}");
+    assert!(!object.to_string().contains("the teacher's"), "{object}");
+}
+
+#[test]
+fn an_exercise_has_limits() {
+    let folder = begun();
+    folder.file(FIRST, ".inout a default 3\n.inout b default 8\nfrom a == 3\nadd a, 2\nuntil a == 0\n");
+    within(&folder, "course check 1").expect(1).prints_part("found more than 10000000 steps");
+    within(&folder, "course check 1 --max-steps 1000").expect(1).prints_part("found more than 1000 steps");
+}
+
+/// What the folder has that is embedded is what the program lists.
+#[test]
+fn the_program_has_all_exercises() {
+    let folder = Folder::new();
+    let object = folder.reviver("course --json").expect(0).json();
+    let listed: Vec<&str> = object["exercises"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|exercise| exercise["name"].as_str().unwrap())
+        .collect();
+    let sources = sources();
+    let names: Vec<&str> = sources.iter().map(|source| &*source.name).collect();
+    assert_eq!(listed, names);
+    assert!(Path::new(&root().join("course/README.md")).exists());
+}
