@@ -6,6 +6,7 @@ mod build;
 mod debugger;
 mod derivatives;
 mod start;
+mod strategy;
 
 use std::path::PathBuf;
 
@@ -19,6 +20,7 @@ pub use build::BuildOptions;
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
 pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
 pub use start::{Constants, Given, LevelOption, OtherNumbers, Start};
+pub use strategy::StrategyOptions;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -117,6 +119,8 @@ pub struct RunOptions {
     /// Print what the run took: steps, time, memory, erased bits
     #[arg(long)]
     pub stats: bool,
+    #[command(flatten)]
+    pub strategies: StrategyOptions,
 }
 
 /// Assemble a text into an image.

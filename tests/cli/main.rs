@@ -31,6 +31,7 @@ mod run;
 mod signals;
 mod stacks;
 mod states;
+mod strategies;
 mod support;
 mod tables;
 mod transcripts;

@@ -9,7 +9,7 @@ use reviver_vm::differentiate::{DifferentiateError, Gradient, Subject, Variable,
 use reviver_vm::values::Value;
 
 use super::given::Given;
-use super::{Outcome, STEP_LIMIT};
+use super::{Outcome, STEP_LIMIT, strategies};
 
 /// Checks a line; `words` are those between the command and the arrow.
 pub fn check(
@@ -98,6 +98,7 @@ fn check_gradient(subject: &Subject, loss: &Variable, results: &[&str]) -> Resul
     if !subject.exact && mended.is_none() && gradient.history_bytes != 0 {
         return Err(Failure::Other("a history was kept".into()));
     }
+    strategies::agree(subject, loss, &gradient)?;
     let check = compare(subject, loss, &subject.inputs(), &gradient)?;
     match (check.agrees(), results.contains(&"disagrees")) {
         (true, false) | (false, true) => Ok(()),

@@ -6,6 +6,7 @@
 mod bits;
 mod derivatives;
 mod given;
+mod strategies;
 
 use std::path::{Path, PathBuf};
 
