@@ -56,7 +56,7 @@ fn session(options: &Debugged, mut subject: OpenedProgram) -> Fallible<Session> 
     subject.program =
         start::in_numbers(&options.given.file, &options.given.numbers, subject.program.module().clone())?;
     let machine = start::machine(&options.given, &subject.program, Travel::Forward)?;
-    let limits = TimelineLimits { history: options.history, ..TimelineLimits::default() };
+    let limits = limits(options)?;
     let long_runs = engine::long_runs(options.engine, &subject.program)?;
     let session = Session::new(subject, machine.into_state(), limits).map_err(no_memory)?;
     let session = match &long_runs {
@@ -66,6 +66,17 @@ fn session(options: &Debugged, mut subject: OpenedProgram) -> Fallible<Session> 
     Ok(match options.max_steps {
         Some(most) => session.with_most_steps(most),
         None => session,
+    })
+}
+
+/// What going back may take.
+fn limits(options: &Debugged) -> Fallible<TimelineLimits> {
+    let Some(retention) = options.retained.retention() else {
+        let history = usize::try_from(options.history).unwrap_or(usize::MAX);
+        return Ok(TimelineLimits { history, ..TimelineLimits::default() });
+    };
+    TimelineLimits::of(retention).map_err(|why| {
+        Failure::usage(format_args!("--strategy: {why}")).help("`--strategy reverse` keeps what steps lose")
     })
 }
 

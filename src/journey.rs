@@ -10,6 +10,7 @@ use reviver_isa::update::OperandShape;
 use reviver_vm::drift::{Drift, largest_drift, restored, same};
 use reviver_vm::explain::{Explanation, explain};
 use reviver_vm::garbage::Garbage;
+use reviver_vm::strategy::{Course, CourseCost, CourseHalt, Retention, Taken};
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, State, Stop, Travel};
 
@@ -30,6 +31,11 @@ pub enum Ending {
     /// A signal came first.
     Interrupted(Signal),
     Trapped(Box<Explanation>),
+    /// What was to be kept for the way back takes more than so many bytes.
+    Full {
+        strategy: &'static str,
+        bytes: u64,
+    },
 }
 
 /// The way back of a `--check`.
@@ -63,6 +69,9 @@ pub struct Report<'m> {
     pub ending: Ending,
     /// Where it is now: at the start again after a round trip.
     pub machine: &'m Machine,
+    /// Which strategy it was gone back by, if one was asked for, and what that cost.
+    pub taken: Option<Taken>,
+    pub cost: CourseCost,
     /// Where a round trip turned.
     turn: Option<State>,
     /// What isn't as it must be there.
@@ -84,35 +93,46 @@ impl Report<'_> {
     }
 }
 
-/// Runs as the options say. Only a round trip needs copies of the state: one of its start, one of its turn.
-pub fn travel<'m>(
-    options: &RunOptions,
-    machine: &'m mut Machine,
-    assumed: Vec<usize>,
-) -> Fallible<Report<'m>> {
+/// A course of a machine that keeps what the options say.
+pub fn course(options: &RunOptions, mut machine: Machine) -> Fallible<Course> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
-    let program = machine.program().clone();
-    let started = Instant::now();
     machine.stop_when(interrupt::flag());
-    let first_step = machine.state().step;
-    let first = if options.check { Some(copy(machine)?) } else { None };
+    let residues = options.start.exact.then_some(Retention::RESIDUES);
+    Course::begin(machine, options.strategies.retention().or(residues), travel).map_err(|error| {
+        Failure::new(Exit::Trap, format_args!("{error} for the state that is gone back to"))
+            .help("`--strategy reverse` keeps no states")
+    })
+}
+
+/// Runs as the options say. Only a round trip needs copies of the state: one of its start, one of its turn.
+pub fn travel<'m>(options: &RunOptions, course: &'m mut Course, assumed: Vec<usize>) -> Fallible<Report<'m>> {
+    let travel = if options.back { Travel::Backward } else { Travel::Forward };
+    let program = course.machine().program().clone();
+    let started = Instant::now();
+    let first_step = course.machine().state().step;
+    let first = if options.check { Some(copy(course.machine())?) } else { None };
     let mut shown = ShownValues::default();
-    let ending = go(options, machine, travel, &mut shown)?;
+    let ending = go(options, course, travel, &mut shown)?;
+    let machine = course.machine();
     let steps = machine.state().step.abs_diff(first_step);
-    let history_bytes = machine.history_bytes();
     let arrived = matches!(ending, Ending::Arrived);
     let garbage = if arrived { program.garbage(machine.state(), travel) } else { Vec::new() };
     let (mut turn, mut round_trip) = (None, None);
     if let Some(first) = first.filter(|_| arrived) {
-        let state = turn.insert(copy(machine)?);
-        round_trip = Some(come_back(options, machine, travel.reversed(), &first, state)?);
+        let state = turn.insert(copy(course.machine())?);
+        round_trip = Some(come_back(options, course, travel.reversed(), &first, state)?);
     }
-    let elapsed = started.elapsed();
+    let (elapsed, taken, cost) = (started.elapsed(), course.taken(), course.cost());
+    let history_bytes = usize::try_from(cost.peak_bytes).unwrap_or(usize::MAX);
+    // Of a history alone `--exact` says enough.
+    let taken = taken.filter(|_| options.strategies.retention().is_some());
     Ok(Report {
         program,
         travel,
         ending,
-        machine,
+        machine: course.machine(),
+        taken,
+        cost,
         turn,
         garbage,
         round_trip,
@@ -133,37 +153,41 @@ fn copy(machine: &Machine) -> Fallible<State> {
 
 fn come_back(
     options: &RunOptions,
-    machine: &mut Machine,
+    course: &mut Course,
     travel: Travel,
     first: &State,
     turn: &State,
 ) -> Fallible<RoundTrip> {
     // What the way there has shown isn't shown again.
-    let ending = go(options, machine, travel, &mut ShownValues::default())?;
+    let ending = go(options, course, travel, &mut ShownValues::default())?;
+    let machine = course.machine();
     let (program, last) = (machine.program(), machine.state());
     let steps = last.step.abs_diff(turn.step);
     if !matches!(ending, Ending::Arrived) {
         return Ok(RoundTrip { ending, steps, restored: false, bit_exact: false, drift: None });
     }
     let bit_exact = same(first, last);
-    let restored = bit_exact || !options.start.exact && restored(program, first, last);
+    let is_exact = course.retention().is_some();
+    let restored = bit_exact || !is_exact && restored(program, first, last);
     Ok(RoundTrip { ending, steps, restored, bit_exact, drift: largest_drift(program, first, turn, last) })
 }
 
 /// Runs to the bound, showing progress and what `show` shows.
 fn go(
     options: &RunOptions,
-    machine: &mut Machine,
+    course: &mut Course,
     travel: Travel,
     shown: &mut ShownValues,
 ) -> Fallible<Ending> {
     let mut progress = ProgressLine::new(if travel == Travel::Forward { "forward" } else { "backward" });
-    let first = machine.state().step;
+    let first = course.machine().state().step;
     let limit = options.start.max_steps.unwrap_or(u64::MAX);
     loop {
-        let made = machine.state().step.abs_diff(first);
+        let made = course.machine().state().step.abs_diff(first);
         let budget = CHUNK.min(limit - made);
-        match machine.run(travel, budget) {
+        let outcome = course.run(None, travel, budget);
+        let machine = course.machine();
+        match outcome {
             Ok(Stop::Bound) => return Ok(Ending::Arrived),
             Ok(Stop::Budget) if made + budget >= limit => return Ok(limited(machine, travel)),
             Ok(Stop::Budget) => progress.update(made + budget),
@@ -178,7 +202,11 @@ fn go(
             Ok(Stop::Interrupted) => {
                 return Ok(interrupt::arrived().map_or(Ending::Limited, Ending::Interrupted));
             }
-            Err(trap) => {
+            Err(CourseHalt::Full { bytes }) => {
+                let strategy = course.retention().map_or("", |retention| retention.strategy.name());
+                return Ok(Ending::Full { strategy, bytes });
+            }
+            Err(CourseHalt::Trap(trap)) => {
                 let explanation = explain(machine.program(), machine.state(), trap);
                 return Ok(Ending::Trapped(Box::new(explanation)));
             }

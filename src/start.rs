@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Module, Role, Shape};
 use reviver_vm::given::Tape;
 use reviver_vm::notation::Notation;
 use reviver_vm::room::OutOfMemory;
+use reviver_vm::strategy::loses_nothing;
 use reviver_vm::{CheckLevel, Machine, Program, State, Travel};
 
 use crate::cli::{Given, OtherNumbers, Start};
@@ -188,9 +188,5 @@ fn check_missing(program: &Program, given: &[usize], travel: Travel) -> Fallible
 
 /// Whether the program computes with floats, or erases.
 pub fn loses_bits(module: &Module) -> bool {
-    let is_real = |class: Class| class == Class::Real;
-    let reals = module.globals.iter().any(|global| is_real(global.class))
-        || module.procedures.iter().any(|p| p.frame.iter().any(|variable| is_real(variable.class)));
-    let erases = module.code.iter().any(|instruction| !instruction.update.is_reversible());
-    erases || reals && !module.real.is_exact()
+    !loses_nothing(module)
 }

@@ -11,7 +11,7 @@ use reviver_vm::differentiate::{DifferentiateError, Subject, Variable};
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::{Cause, Program, Travel};
 
-use crate::cli::Start;
+use crate::cli::{Start, StrategyOptions};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::output::told::told_shape;
 use crate::{engine, given, interrupt, output, read, start};
@@ -40,6 +40,16 @@ pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Fallible<Su
         .map_err(|error| failure(options, &program, error))?;
     let (runner, level) = (engine::runner(options, &program)?, options.checking.level());
     Ok(Subject { interrupt: Some(interrupt::flag()), runner, level, ..subject })
+}
+
+/// A subject whose way back is exact by a strategy, if one is asked for.
+pub fn by_strategy(subject: Subject, options: &StrategyOptions) -> Fallible<Subject> {
+    let retention = options.retention();
+    if retention.is_some() && !subject.level.is_checked() {
+        let failure = Failure::usage("a strategy is exact, so that everything is checked");
+        return Err(failure.help("leave out `--unchecked`, or `--strategy` and `--memory`"));
+    }
+    Ok(Subject { retention, exact: subject.exact || retention.is_some(), ..subject })
 }
 
 /// The one cell that an option names.
@@ -232,7 +242,9 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
                 }
                 // What floats lose was mended already.
                 Cause::Irreversible if !options.exact => {
-                    failure.help("`--exact` keeps the bits that are lost on the way")
+                    failure.help("`--exact` keeps the bits that are lost on the way").help(
+                        "`--strategy checkpoint` finds them again in memory that hardly grows with the steps",
+                    )
                 }
                 _ => failure,
             }
@@ -253,6 +265,8 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
         }
         DifferentiateError::HistoryFull { .. } => Failure::new(Exit::Check, error)
             .help("`--exact` keeps a history of any size; `--real fixed` loses nothing"),
+        DifferentiateError::MemoryFull { .. } => Failure::new(Exit::Trap, error)
+            .help("`--memory` allows more; of all strategies `checkpoint` takes the least"),
         DifferentiateError::StepLimit { .. } => {
             Failure::new(Exit::StepLimit, error).help("raise `--max-steps`")
         }

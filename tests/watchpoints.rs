@@ -70,7 +70,9 @@ fn session(seed: u64) -> (Session, Vec<String>) {
     let random = subject(seed);
     let opened = OpenedProgram::open("random.rasm", random.text.clone().into_bytes(), &Disk).unwrap();
     let plenty = TimelineLimits::default();
-    let tight = TimelineLimits { history: 600, checkpoints: 0, spacing: 1 + seed % 50, short: seed % 7 * 5 };
+    let (spacing, short) = (1 + seed % 50, seed % 7 * 5);
+    let (most, whole) = (128, false);
+    let tight = TimelineLimits { history: 600, checkpoints: 0, most, spacing, short, whole };
     let limits = if seed.is_multiple_of(2) { plenty } else { tight };
     let globals = opened.program.module().globals.iter();
     let names =

@@ -771,7 +771,9 @@ fn play(model: &Model, sequences: std::ops::Range<u64>) {
 }
 
 fn limits(seed: u64) -> TimelineLimits {
-    let tight = TimelineLimits { history: 600, checkpoints: 0, spacing: 1 + seed % 50, short: seed % 7 * 5 };
+    let (most, whole) = (seed as usize % 6, seed % 5 == 4);
+    let (spacing, short) = (1 + seed % 50, seed % 7 * 5);
+    let tight = TimelineLimits { history: 600, checkpoints: 0, most, spacing, short, whole };
     if seed.is_multiple_of(3) { TimelineLimits::default() } else { tight }
 }
 

@@ -14,7 +14,7 @@ use crate::bounded::{go, told};
 use crate::given::{NoStart, ReadyProgram};
 use crate::grammar::{DerivativeKind, DerivativeResult, ExpectedDerivative, ExpectedEnd};
 use crate::judged;
-use crate::settings::TestSettings;
+use crate::settings::{JudgeGradient, TestSettings};
 
 /// Why there is nothing to compare.
 enum NoDerivatives {
@@ -55,7 +55,7 @@ pub(crate) fn assess(
     module: &Module,
     settings: &TestSettings<'_>,
 ) -> Vec<Mismatch> {
-    let found = subject(line, module, settings).and_then(|subject| misses(line, &subject));
+    let found = subject(line, module, settings).and_then(|subject| misses(line, &subject, settings));
     match (found, &line.end) {
         (Ok(misses), ExpectedEnd::Results(_)) => misses,
         (Err(NoDerivatives::Trap(trap)), ExpectedEnd::Trap(text)) if trap.message.contains(text) => {
@@ -95,10 +95,16 @@ fn subject(
     Ok(Subject { runner: ready.runner, ..subject })
 }
 
-fn misses(line: &ExpectedDerivative, subject: &Subject) -> Result<Vec<Mismatch>, NoDerivatives> {
+fn misses(
+    line: &ExpectedDerivative,
+    subject: &Subject,
+    settings: &TestSettings<'_>,
+) -> Result<Vec<Mismatch>, NoDerivatives> {
     let results = line.end.results();
     match &line.kind {
-        DerivativeKind::Grad { loss } => gradient_misses(subject, &one(subject, loss)?, results),
+        DerivativeKind::Grad { loss } => {
+            gradient_misses(subject, &one(subject, loss)?, results, settings.gradients)
+        }
         DerivativeKind::Hessian { loss } => {
             let loss = one(subject, loss)?;
             entry_misses(subject, results, |rows, columns| hessian(subject, &loss, rows, columns))
@@ -113,6 +119,7 @@ fn gradient_misses(
     subject: &Subject,
     loss: &Variable,
     results: &[DerivativeResult],
+    judge: &JudgeGradient<'_>,
 ) -> Result<Vec<Mismatch>, NoDerivatives> {
     let gradient = gradient(subject, loss)?;
     let mut misses = Vec::new();
@@ -130,6 +137,7 @@ fn gradient_misses(
     if !subject.exact && mended.is_none() && gradient.history_bytes != 0 {
         misses.push(Mismatch::new("0 bytes of history", format!("{} bytes", gradient.history_bytes)));
     }
+    misses.extend(judge(subject, loss, &gradient));
     misses.extend(disagreement(subject, loss, &gradient, results.contains(&DerivativeResult::Disagrees))?);
     Ok(misses)
 }

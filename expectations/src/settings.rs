@@ -2,10 +2,16 @@
 
 use std::sync::Arc;
 
+use reviver_vm::differentiate::{Gradient, Subject, Variable};
 use reviver_vm::{Program, Runner};
+
+use crate::assessment::Mismatch;
 
 /// Who makes the steps of a program in the interpreter's place, if anybody does; or why that can't be had.
 pub type PrepareRunner<'a> = dyn Fn(&Arc<Program>) -> Result<Option<Arc<dyn Runner>>, String> + 'a;
+
+/// What else is asked of the gradient of a variable, besides what a line says; what is missed of that, if anything.
+pub type JudgeGradient<'a> = dyn Fn(&Subject, &Variable, &Gradient) -> Option<Mismatch> + 'a;
 
 /// What a program may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,16 +28,17 @@ impl Default for TestLimits {
     }
 }
 
-/// Who makes the steps, and how many.
+/// Who makes the steps, how many, and what every gradient must be.
 #[derive(Clone, Copy)]
 pub struct TestSettings<'a> {
     pub prepare: &'a PrepareRunner<'a>,
+    pub gradients: &'a JudgeGradient<'a>,
     pub limits: TestLimits,
 }
 
 impl TestSettings<'static> {
-    /// The interpreter makes the steps, within the usual limits.
+    /// The interpreter makes the steps, within the usual limits; nothing else is asked of gradients.
     pub fn interpreted() -> TestSettings<'static> {
-        TestSettings { prepare: &|_| Ok(None), limits: TestLimits::default() }
+        TestSettings { prepare: &|_| Ok(None), gradients: &|_, _, _| None, limits: TestLimits::default() }
     }
 }

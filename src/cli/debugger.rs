@@ -9,6 +9,7 @@ use reviver_debugger::tui::keys::Preset;
 use reviver_debugger::tui::theme::ThemeName;
 
 use super::start::engines;
+use super::strategy::{RetainedOptions, parse_bytes};
 use super::{Force, Given};
 
 /// What is debugged, and how much may be kept for it.
@@ -18,8 +19,11 @@ pub struct Debugged {
     pub given: Given,
     /// How many bytes may be kept of what float steps lose: 64M, 1G, … Further back is computed again;
     /// what the last few thousand steps lost is kept in any case. Integers and fixed point keep nothing
-    #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = parse_bytes)]
-    pub history: usize,
+    #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = parse_bytes,
+        conflicts_with_all = ["strategy", "memory"])]
+    pub history: u64,
+    #[command(flatten)]
+    pub retained: RetainedOptions,
     /// Who makes the steps of long runs: the interpreter (`interp`), native code from the first step on (`jit`), or native
     /// code once a command has made a million steps (`auto`). What is shown is the same. Steps whose losses are kept, and
     /// all single steps, are the interpreter's
@@ -83,32 +87,4 @@ fn themes() -> impl TypedValueParser<Value = ThemeName> {
     let named =
         |name: String| ThemeName::ALL.into_iter().find(|theme| theme.name() == name).ok_or("no theme");
     PossibleValuesParser::new(ThemeName::ALL.map(ThemeName::name)).try_map(named)
-}
-
-/// `100`, `64K`, `64M`, `1G`: powers of 1024.
-fn parse_bytes(text: &str) -> Result<usize, String> {
-    let (digits, shift) = match text.char_indices().next_back() {
-        Some((at, 'k' | 'K')) => (&text[..at], 10),
-        Some((at, 'm' | 'M')) => (&text[..at], 20),
-        Some((at, 'g' | 'G')) => (&text[..at], 30),
-        _ => (text, 0),
-    };
-    let count = digits.parse().ok().and_then(|count: usize| count.checked_mul(1 << shift));
-    count.ok_or_else(|| "a number of bytes is expected, such as 1000, 64K, 64M or 1G".into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parse_bytes;
-
-    #[test]
-    fn sizes() {
-        assert_eq!(parse_bytes("0"), Ok(0));
-        assert_eq!(parse_bytes("3k"), Ok(3 << 10));
-        assert_eq!(parse_bytes("64M"), Ok(64 << 20));
-        assert_eq!(parse_bytes("1G"), Ok(1 << 30));
-        for text in ["", "M", "-1", "1.5G", "1T", "99999999999G"] {
-            assert!(parse_bytes(text).is_err(), "{text}");
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use reviver_vm::differentiate::matrices::MAX_ORDER;
 
-use super::{Force, Start};
+use super::{Force, Start, StrategyOptions};
 
 /// What is differentiated by what.
 #[derive(Debug, Args)]
@@ -20,6 +20,11 @@ pub struct Differentiated {
     /// Run to the end of the program before turning round, also where that is an `uncompute`
     #[arg(long)]
     pub whole: bool,
+    /// Print what going back took: steps in all, memory, states that were kept
+    #[arg(long)]
+    pub stats: bool,
+    #[command(flatten)]
+    pub strategies: StrategyOptions,
     #[command(flatten)]
     pub start: Start,
 }

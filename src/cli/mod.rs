@@ -7,6 +7,7 @@ mod course;
 mod debugger;
 mod derivatives;
 mod start;
+mod strategy;
 mod test;
 
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ pub use course::{CourseCheck, CourseCommand, CourseOptions, CourseReport, Course
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
 pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
 pub use start::{Constants, Given, LevelOption, OtherNumbers, Start};
+pub use strategy::StrategyOptions;
 pub use test::{TestOptions, TestRunning};
 
 const STYLES: Styles = Styles::styled()
@@ -125,6 +127,8 @@ pub struct RunOptions {
     /// Print what the run took: steps, time, memory, erased bits
     #[arg(long)]
     pub stats: bool,
+    #[command(flatten)]
+    pub strategies: StrategyOptions,
 }
 
 /// Assemble a text into an image.

@@ -9,6 +9,7 @@ use reviver_vm::reports::{Loss, Reports};
 use reviver_vm::{CheckLevel, Program, checkpoint};
 
 use crate::cli::{GradOptions, Start};
+use crate::commands::plan;
 use crate::failure::{Exit, Failure, Fallible};
 use crate::output::gradient::GradientPage;
 use crate::write::OutputTarget;
@@ -16,6 +17,9 @@ use crate::{kinds, output, read, start, streams, subject, write};
 
 pub fn run(options: &GradOptions) -> Fallible {
     let start = &options.differentiated.start;
+    if let Some(printed) = plan::printed(&options.differentiated.strategies, start) {
+        return printed;
+    }
     let mut page = page(options)?;
     let verdict = verdict(options, &page);
     let verdict = page.unverified.take().map_or(verdict, Err);
@@ -33,6 +37,7 @@ fn page(options: &GradOptions) -> Fallible<GradientPage> {
     write::check_state_target(options.save_state.as_deref())?;
     let whole = options.differentiated.whole;
     let subject = Subject { whole, ..subject::subject_besides(start, &[options.from_state.as_deref()])? };
+    let subject = subject::by_strategy(subject, &options.differentiated.strategies)?;
     let loss = subject::loss(&subject, &options.loss)?;
     let inputs = subject::inputs(&subject, &options.differentiated.wrt)?;
     if subject.start.input.is_empty() {
@@ -47,7 +52,8 @@ fn page(options: &GradOptions) -> Fallible<GradientPage> {
         false => (None, None),
     };
     add_seen(&mut gradient.trust.reports, verified.as_ref());
-    Ok(GradientPage { subject, loss, inputs, gradient, verified, unverified })
+    let stats = options.differentiated.stats;
+    Ok(GradientPage { subject, loss, inputs, gradient, stats, verified, unverified })
 }
 
 /// The gradient, or how far it has come in a file.

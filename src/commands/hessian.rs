@@ -6,16 +6,22 @@ use reviver_vm::differentiate::{Subject, Variable};
 use reviver_vm::values::Value;
 
 use crate::cli::HessianOptions;
+use crate::commands::plan;
 use crate::failure::{Failure, Fallible, counted};
 use crate::given::GivenValues;
 use crate::output::derivatives::Spelling;
+use crate::output::strategy::StrategyTold;
 use crate::subject::Selection;
 use crate::{given, output, read, streams, subject, table};
 
 pub fn run(options: &HessianOptions) -> Fallible {
     let start = &options.differentiated.start;
+    if let Some(printed) = plan::printed(&options.differentiated.strategies, start) {
+        return printed;
+    }
     let whole = options.differentiated.whole;
     let subject = Subject { whole, ..subject::subject(start)? };
+    let subject = subject::by_strategy(subject, &options.differentiated.strategies)?;
     let failed = |error| subject::failure(start, &subject.program, error);
     let loss = subject::loss(&subject, &options.loss)?;
     let selections = subject::inputs(&subject, &options.differentiated.wrt)?;
@@ -29,19 +35,28 @@ pub fn run(options: &HessianOptions) -> Fallible {
         hessian_products(&subject, &loss, &inputs, &[direction]).map_err(failed)?
     };
     let spelling = Spelling(&subject);
+    let strategy = StrategyTold::of_all(&subject, hessian.journeys, options.differentiated.stats);
     let said = spelling.said(&hessian.trust);
     let verdict = said.verdict(options.differentiated.strict);
     let printed = streams::print_with(|out| match (whole, start.json) {
         (true, true) => {
-            let members = spelling.hessian_members((&selections, &inputs), &hessian);
+            let mut members = spelling.hessian_members((&selections, &inputs), &hessian);
+            members.extend(strategy.members());
             output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
-        (true, false) => spelling.hessian_text(&loss, (&selections, &inputs), &hessian, out),
+        (true, false) => {
+            spelling.hessian_text(&loss, (&selections, &inputs), &hessian, out)?;
+            strategy.text(out)
+        }
         (false, true) => {
-            let members = spelling.product_members(&selections, &hessian);
+            let mut members = spelling.product_members(&selections, &hessian);
+            members.extend(strategy.members());
             output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
-        (false, false) => spelling.product_text(&loss, &selections, &hessian, out),
+        (false, false) => {
+            spelling.product_text(&loss, &selections, &hessian, out)?;
+            strategy.text(out)
+        }
     });
     streams::complain(&said.warnings(&read::name(&start.given.file)));
     verdict.map_err(Failure::told).and(printed)

@@ -17,6 +17,7 @@ pub mod hessian;
 pub mod invert;
 pub mod isa;
 pub mod jacobian;
+pub mod plan;
 pub mod repl;
 pub mod run;
 pub mod taylor;

@@ -3,32 +3,36 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use reviver_vm::strategy::{Retention, Strategy};
 use reviver_vm::{Machine, Program, Travel, checkpoint};
 
 use crate::cli::RunOptions;
+use crate::commands::plan;
 use crate::failure::{Exit, Failure, Fallible, all, counted};
 use crate::interrupt::Signal;
-use crate::journey::{Ending, Report, RoundTrip, travel};
+use crate::journey::{Ending, Report, RoundTrip, course, travel};
 use crate::start::Begun;
 use crate::write::OutputTarget;
 use crate::{engine, kinds, output, read, start, streams, write};
 
 pub fn run(options: &RunOptions) -> Fallible {
+    if let Some(printed) = plan::printed(&options.strategies, &options.start) {
+        return printed;
+    }
     check_streams(options)?;
     let program = start::program(&options.start)?;
+    check_strategy(options, &program)?;
     let Begun { mut machine, assumed } = begun(options, &program)?;
     if let Some(runner) = engine::runner(&options.start, &program)? {
         machine.run_by(runner);
     }
-    if options.start.exact {
-        machine.keep_residues();
-    }
+    let mut course = course(options, machine)?;
     let outputs = Outputs::new(options)?;
     let save = |machine: &Machine| outputs.state.map_or(Ok(()), |target| save(target, &program, machine));
-    let (saved, report) = match travel(options, &mut machine, assumed) {
+    let (saved, report) = match travel(options, &mut course, assumed) {
         Ok(report) => (save(report.machine), report),
         // What the program shows can't be printed.
-        Err(failure) => return all([save(&machine), Err(failure)]),
+        Err(failure) => return all([save(course.machine()), Err(failure)]),
     };
     let taped = outputs.tape.map_or(Ok(()), |target| write_tape(target, &report));
     // What can't be written to a file is still printed.
@@ -40,6 +44,32 @@ pub fn run(options: &RunOptions) -> Fallible {
     }
     // A reader that has gone away doesn't change what the run came to.
     all([verdict.map_err(Failure::told), printed])
+}
+
+/// A strategy is for a way back, of which it keeps what a state file hasn't got.
+fn check_strategy(options: &RunOptions, program: &Program) -> Fallible {
+    let Some(Retention { strategy, .. }) = options.strategies.retention() else { return Ok(()) };
+    let keeps_states = matches!(strategy, Strategy::Checkpoint { .. } | Strategy::Auto);
+    if !options.check {
+        let failure = Failure::usage("a strategy is for the way back, and this run has none");
+        return Err(failure.help("give `--check`, or leave out `--strategy` and `--memory`"));
+    }
+    if options.start.checking.unchecked {
+        let failure = Failure::usage("a strategy is exact, so that everything is checked");
+        return Err(failure.help("leave out `--unchecked`, or `--strategy` and `--memory`"));
+    }
+    if keeps_states && options.save_state.is_some() {
+        let failure =
+            Failure::usage("a saved state of a run has a history, and not the states that a strategy keeps");
+        return Err(failure.help("leave out `--save-state`, or give `--strategy reverse`"));
+    }
+    if keeps_states && program.switches_mode() {
+        let failure = Failure::usage(
+            "the program switches gradient mode itself, and its adjoints come back by a history alone",
+        );
+        return Err(failure.help("give `--strategy reverse`, or `--exact`"));
+    }
+    Ok(())
 }
 
 fn save(target: OutputTarget, program: &Program, machine: &Machine) -> Fallible {
@@ -118,6 +148,7 @@ fn verdict(options: &RunOptions, report: &Report) -> Fallible {
         Ending::Interrupted(signal) => {
             return Err(interrupted(options, *signal, report.steps, report.travel));
         }
+        Ending::Full { strategy, bytes } => return Err(full(strategy, *bytes)),
         Ending::Arrived => {}
     }
     if let Some(trip) = &report.round_trip {
@@ -127,6 +158,12 @@ fn verdict(options: &RunOptions, report: &Report) -> Fallible {
         return Ok(());
     }
     Err(Failure::spelled(Exit::Check, "garbage is left", output::garbage(report)))
+}
+
+/// What was to be kept takes too much.
+fn full(strategy: &str, bytes: u64) -> Failure {
+    Failure::new(Exit::Trap, format_args!("the strategy `{strategy}` takes more than {bytes} bytes here"))
+        .help("`--memory` allows more; of all strategies `checkpoint` takes the least")
 }
 
 fn file_name(options: &RunOptions) -> String {
@@ -158,10 +195,12 @@ fn round_trip_verdict(options: &RunOptions, report: &Report, trip: &RoundTrip) -
         Ending::Interrupted(signal) => {
             return Err(interrupted(options, *signal, trip.steps, report.travel.reversed()));
         }
+        Ending::Full { strategy, bytes } => return Err(full(strategy, *bytes)),
         Ending::Trapped(explanation) => {
             output::trap(Exit::Check, "trap on the way back", &file_name(options), explanation)
         }
     };
-    let hint = !options.start.exact && start::loses_bits(report.program.module());
+    let is_exact = options.start.exact || options.strategies.retention().is_some();
+    let hint = !is_exact && start::loses_bits(report.program.module());
     Err(if hint { failure.help("`--exact` keeps the bits that are lost on the way") } else { failure })
 }

@@ -11,6 +11,7 @@ use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::{Value, adjoint_name};
 
+use super::strategy::StrategyTold;
 use super::told::{Object, TellableCells, number};
 use super::trust::Said;
 use super::verified;
@@ -23,6 +24,8 @@ pub struct GradientPage {
     pub loss: Variable,
     pub inputs: Vec<Selection>,
     pub gradient: Gradient,
+    /// Whether it is told what going back took.
+    pub stats: bool,
     pub verified: Option<Check>,
     /// Why the comparison that was asked for came to nothing.
     pub unverified: Option<Failure>,
@@ -50,6 +53,7 @@ impl GradientPage {
         if let Some(line) = self.turned_at() {
             writeln!(out, "turned before the `uncompute` of line {line} (`--whole` runs to the end)")?;
         }
+        self.strategy().text(out)?;
         out.write_all(self.said().line().as_bytes())?;
         match self.verified.as_ref().filter(|check| check.agrees()) {
             Some(check) => out.write_all(verified::line(check).as_bytes()),
@@ -74,10 +78,19 @@ impl GradientPage {
         object.extend(self.said().members());
         object.insert("memory_bytes", gradient.memory_bytes);
         object.insert("history_bytes", gradient.history_bytes);
+        object.extend(self.strategy().members());
         if let Some(check) = &self.verified {
             object.insert("verify", verified::json(check, |n| self.input_name(n)));
         }
         object
+    }
+
+    /// How it was gone back over.
+    fn strategy(&self) -> StrategyTold {
+        let Gradient { taken, cost, steps, .. } = self.gradient;
+        // Of a history alone `--exact` says enough.
+        let taken = taken.filter(|_| self.subject.retention.is_some());
+        StrategyTold { taken, cost, steps, stats: self.stats }
     }
 
     /// How many adjoints were dropped. Native code that isn't checked counts none.

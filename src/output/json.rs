@@ -7,7 +7,7 @@ use reviver_vm::garbage::Garbage;
 use serde_json::{Map, Value as Json, json};
 
 use super::told::{Object, Tellable, TellableCells, number};
-use super::{erased, result_cells, resulting_tape, state_bytes, uses_tape};
+use super::{erased, result_cells, resulting_tape, state_bytes, strategy, uses_tape};
 use crate::cli::RunOptions;
 use crate::journey::{Ending, Report, RoundTrip};
 
@@ -51,6 +51,7 @@ pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
         object.insert("state_bytes", state_bytes(report.state()));
         object.insert("seconds", report.elapsed.as_secs_f64());
     }
+    object.extend(strategy(report, options).members());
     object.insert("digest", state_digest(report.state()).to_string());
     object
 }
@@ -85,7 +86,7 @@ fn results<'r>(report: &'r Report, object: &mut Object<'r>) {
 fn ending(ending: &Ending, options: &RunOptions, object: &mut Object) {
     match ending {
         // A trap is a failure, which brings its own words.
-        Ending::Arrived | Ending::Trapped(_) => {}
+        Ending::Arrived | Ending::Trapped(_) | Ending::Full { .. } => {}
         Ending::Limited => {
             object.insert("step_limit", options.start.max_steps);
         }

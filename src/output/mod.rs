@@ -10,6 +10,7 @@ mod json;
 pub mod junit;
 pub mod losses;
 pub mod places;
+pub mod strategy;
 pub mod tests;
 mod text;
 pub mod told;
@@ -32,6 +33,7 @@ use crate::cli::RunOptions;
 use crate::failure::Fallible;
 use crate::journey::Report;
 
+use strategy::StrategyTold;
 use told::{Object, TellableCells};
 
 pub use text::garbage;
@@ -70,6 +72,12 @@ pub fn ran(
     let engine = if is_native { EngineChoice::Jit } else { EngineChoice::Interp };
     members.insert("engine", engine.name());
     object(members, verdict, out)
+}
+
+/// How a run was gone back over, if a strategy was asked for.
+fn strategy(report: &Report, options: &RunOptions) -> StrategyTold {
+    let (taken, cost, steps) = (report.taken, report.cost, report.steps);
+    StrategyTold { taken, cost, steps, stats: options.stats && taken.is_some() }
 }
 
 /// The cells that are results in the direction of the run, declared garbage aside.

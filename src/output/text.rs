@@ -7,7 +7,7 @@ use reviver_vm::Travel;
 use reviver_vm::digest::state_digest;
 
 use super::told::TellableCells;
-use super::{erased, result_cells, resulting_tape, state_bytes, uses_tape};
+use super::{erased, result_cells, resulting_tape, state_bytes, strategy, uses_tape};
 use crate::cli::RunOptions;
 use crate::failure::counted;
 use crate::journey::{Ending, Report, RoundTrip};
@@ -19,6 +19,7 @@ pub fn render(report: &Report, options: &RunOptions, with_tape: bool, out: &mut 
     if let Some(trip) = &report.round_trip {
         round_trip(report, trip, out)?;
     }
+    strategy(report, options).text(out)?;
     if options.stats {
         statistics(report, options, out)?;
     }

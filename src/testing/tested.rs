@@ -89,7 +89,11 @@ impl TestedText {
                 why
             })
         };
-        let settings = TestSettings { prepare: &prepare, limits: runs.running.limits(runs.usual) };
+        let settings = TestSettings {
+            prepare: &prepare,
+            limits: runs.running.limits(runs.usual),
+            ..TestSettings::interpreted()
+        };
         let lines = examine(&program, expectations, references, &settings);
         match no_engine.take() {
             Some(error) => Err(missing(&error)),

@@ -34,6 +34,12 @@ fn the_sessions_of_the_page_of_tests_are_true() {
 
 #[cfg(unix)]
 #[test]
+fn the_sessions_of_the_page_of_strategies_are_true() {
+    are_true("docs/strategies.md", &read("docs/strategies.md"), 2);
+}
+
+#[cfg(unix)]
+#[test]
 fn the_sessions_of_the_language_page_are_true() {
     are_true("docs/language.md", &read("docs/language.md"), 3);
 }

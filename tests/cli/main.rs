@@ -32,6 +32,7 @@ mod run;
 mod signals;
 mod stacks;
 mod states;
+mod strategies;
 mod support;
 mod tables;
 mod testing;

@@ -8,6 +8,7 @@
 //! | [`level`] | how much others check who make steps in the interpreter's place |
 //! | [`values`], [`given`], [`notation`], [`garbage`], [`drift`] | cells and tapes as people give and read them; what is left over |
 //! | [`history`], [`checkpoint`], [`digest`] | what is kept to go back; a state as bytes, and as a number |
+//! | [`strategy`] | how much of that is kept, and what is made again instead |
 //! | [`differentiate`], [`reports`], [`watch`] | gradients, and how far they can be trusted |
 //! | [`lookup`], [`lanes`], [`room`] | cells by their names; numbers of several words; memory that may run out |
 //!
@@ -78,6 +79,7 @@ pub mod reports;
 pub mod room;
 pub mod state;
 pub mod stops;
+pub mod strategy;
 pub mod trap;
 pub mod travel;
 pub mod watch;

@@ -226,6 +226,24 @@ impl<B: Interpreted> Machine<B> {
         (self.state, self.residues)
     }
 
+    /// Keeps what every step changes, not just what it loses, from now on.
+    pub(crate) fn tape(&mut self) {
+        self.residues.get_or_insert_default().tape();
+    }
+
+    /// Has another history than before of the steps that lead to where it is.
+    pub(crate) fn replace_residues(&mut self, residues: Residues<B>) {
+        self.residues = Some(residues);
+    }
+
+    /// A machine at another state of the program, without a history, whose steps the same one makes and which heeds the same flag.
+    /// It shows nothing.
+    pub(crate) fn beside(&self, mut state: State<B>) -> Machine<B> {
+        state.counters.shown = i64::MAX;
+        let machine = Machine::resume(Arc::clone(&self.program), state, None);
+        Machine { interrupt: self.interrupt.clone(), runner: self.runner.clone(), ..machine }
+    }
+
     /// Goes on with what a machine has reported that came here before.
     pub(crate) fn report_in(&mut self, reports: Reports) {
         self.reports = reports;

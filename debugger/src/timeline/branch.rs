@@ -15,18 +15,18 @@
 
 use std::sync::Arc;
 
-use reviver_isa::instruction::{Class, Operand};
+use reviver_isa::instruction::Operand;
 use reviver_isa::module::Module;
 use reviver_isa::update::OperandShape;
 use reviver_vm::history::Residues;
 use reviver_vm::onlooker::Onlooker;
 use reviver_vm::room::{OutOfMemory, Room};
 use reviver_vm::stops::{Node, Stops};
+use reviver_vm::strategy::{CheckpointBounds, Checkpoints, Retention, Strategy, has_reals, loses_nothing};
 use reviver_vm::travel::Leg;
 use reviver_vm::{Cause, Machine, Program, Runner, State, Stop, Trap, Travel, drift};
 
 use super::census::{Calls, Census};
-use super::checkpoints::Checkpoints;
 use super::long_runs::LongRuns;
 use super::past::{EarlierBranch, Remembering};
 
@@ -38,16 +38,61 @@ pub struct TimelineLimits {
     /// Memory that the checkpoints on each side of a branch's origin may take, in bytes; there are always
     /// a few.
     pub checkpoints: usize,
+    /// How many checkpoints there are on each side at most.
+    pub most: usize,
     /// Steps between checkpoints at first.
     pub spacing: u64,
     /// A run of at most so many steps keeps its window; a longer one gives it up, because running without
     /// a history is faster.
     pub short: u64,
+    /// Whether residues are kept from the origin on.
+    pub whole: bool,
 }
 
 impl Default for TimelineLimits {
     fn default() -> Self {
-        TimelineLimits { history: 64 << 20, checkpoints: 256 << 20, spacing: 1 << 18, short: 1 << 12 }
+        TimelineLimits {
+            history: 64 << 20,
+            checkpoints: 256 << 20,
+            most: 128,
+            spacing: 1 << 18,
+            short: 1 << 12,
+            whole: false,
+        }
+    }
+}
+
+/// Checkpoints that are kept at least, whatever their size.
+const LEAST: usize = 4;
+
+impl TimelineLimits {
+    /// What a strategy asks for. Half of the memory is for checkpoints, on both sides together.
+    ///
+    /// # Errors
+    /// One that a timeline can't follow, in words.
+    pub fn of(retention: Retention) -> Result<TimelineLimits, &'static str> {
+        let defaults = TimelineLimits::default();
+        let part = |memory: u64, part: u64| usize::try_from(memory / part).unwrap_or(usize::MAX);
+        let checkpoints = retention.memory.map_or(defaults.checkpoints, |memory| part(memory, 4));
+        let history = retention.memory.map_or(defaults.history, |memory| part(memory, 2));
+        match retention.strategy {
+            Strategy::Auto => Ok(TimelineLimits { history, checkpoints, ..defaults }),
+            Strategy::Checkpoint { slots, leaf } => {
+                // The origin is kept besides.
+                let most = slots.map_or(defaults.most, |slots| slots.saturating_sub(1) as usize);
+                let spacing = leaf.unwrap_or(defaults.spacing);
+                Ok(TimelineLimits { history, checkpoints, most, spacing, ..defaults })
+            }
+            Strategy::Reverse => {
+                let history = retention.memory.map_or(usize::MAX, |memory| part(memory, 1));
+                Ok(TimelineLimits { history, short: u64::MAX, whole: true, ..defaults })
+            }
+            Strategy::Tape => Err("a session keeps what steps lose, and not all that they change"),
+        }
+    }
+
+    fn checkpoint_bounds(self) -> CheckpointBounds {
+        CheckpointBounds { bytes: self.checkpoints, least: LEAST.min(self.most), most: self.most }
     }
 }
 
@@ -91,7 +136,8 @@ impl Onlooker for SideNotes<'_> {
             census.note(distance, state);
         }
         if self.keeps && distance == self.side.checkpoints.due() {
-            self.side.checkpoints.add(state);
+            // Without memory for it going back leads over longer stretches.
+            self.side.checkpoints.add(state).ok();
         }
     }
 }
@@ -155,8 +201,9 @@ impl Branch {
             origin.make_adjoints().ok();
         }
         let lossless = is_lossless(program.module(), &origin);
-        let machine = Machine::resume(program.clone(), origin.try_clone()?, None);
-        let checkpoints = Checkpoints::new(limits.spacing, limits.checkpoints);
+        let residues = (limits.whole && !lossless).then(Residues::default);
+        let machine = Machine::resume(program.clone(), origin.try_clone()?, residues);
+        let checkpoints = Checkpoints::new(limits.spacing, limits.checkpoint_bounds());
         let calls = program.module().code.iter().any(|i| i.update.shape() == OperandShape::Call);
         let census = calls.then(|| Census::new(&origin));
         let sides = [Travel::Forward, Travel::Backward].map(|travel| {
@@ -681,11 +728,8 @@ impl Remembering for Branch {
 
 /// Whether every step of a branch can be undone by its inverse alone, bit for bit.
 fn is_lossless(module: &Module, origin: &State) -> bool {
-    let reals = module.globals.iter().any(|global| global.class == Class::Real)
-        || module.procedures.iter().any(|p| p.frame.iter().any(|v| v.class == Class::Real));
-    let erases = module.code.iter().any(|instruction| !instruction.update.is_reversible());
-    let adjoints = reals && (origin.mode() || uses_adjoints(module) || has_adjoints(origin));
-    !erases && !adjoints && (module.real.is_exact() || !reals)
+    let adjoints = has_reals(module) && (origin.mode() || uses_adjoints(module) || has_adjoints(origin));
+    loses_nothing(module) && !adjoints
 }
 
 /// Whether a program names adjoints, or switches gradient mode.

@@ -3,8 +3,7 @@
 //! bounded however long the run. Makes no step.
 
 use reviver_vm::State;
-
-use super::spaced::Spaced;
+use reviver_vm::strategy::Spaced;
 
 /// Counts that are kept at most on each side of an origin: many more than a screen has columns.
 const MOST: usize = 4_096;

@@ -3,10 +3,8 @@
 
 mod branch;
 mod census;
-mod checkpoints;
 mod long_runs;
 mod past;
-mod spaced;
 
 use std::sync::Arc;
 

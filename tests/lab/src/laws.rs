@@ -8,6 +8,7 @@ mod gradient;
 mod motion;
 mod oracle;
 mod second_order;
+mod strategies;
 mod text;
 mod unchecked;
 
@@ -38,6 +39,8 @@ pub const ALL: &[Law] = &[
     Law { name: "adjoints come back", check: gradient::adjoints_come_back },
     Law { name: "a gradient needs no history", check: driver::histories_agree },
     Law { name: "a gradient turns early enough", check: driver::turning_is_early_enough },
+    Law { name: "all strategies find the same gradient", check: strategies::gradients_agree },
+    Law { name: "all strategies lead back", check: strategies::ways_back_agree },
     Law { name: "unchecked runs come to the same", check: unchecked::runs },
     Law { name: "unchecked gradients are the same", check: unchecked::gradients },
     Law { name: "Hessians are symmetric", check: second_order::hessians },

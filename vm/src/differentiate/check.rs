@@ -135,9 +135,9 @@ impl WayThere {
 
 /// A run from a start to the end, whose jumps are watched.
 fn way_there(subject: &Subject, start: State) -> Result<Machine, DifferentiateError> {
-    let mut machine = subject.machine(start, subject.exact);
+    let mut machine = subject.machine(start);
     machine.watch();
-    forward(subject, &mut machine)?;
+    let machine = forward(subject, machine)?;
     Ok(machine)
 }
 

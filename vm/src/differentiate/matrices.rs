@@ -9,9 +9,10 @@ use crate::room::{self, OutOfMemory};
 use crate::state::lanes::Lanes;
 use crate::state::values::Value;
 use crate::state::{Adjoints, State, TapeEntry};
+use crate::strategy::{CourseCost, Retention, Taken};
 
 use super::lift::lift;
-use super::pass::{forward, round};
+use super::pass::{Keeps, forward, round};
 use super::{DifferentiateError, Subject, Trust, Variable};
 
 /// The highest order of a Taylor series.
@@ -45,6 +46,8 @@ pub struct Jacobian {
     /// One row per output, one column per input.
     pub rows: Vec<Vec<f64>>,
     pub sweep: Sweep,
+    /// How the ways back of a reverse sweep were gone, where a strategy was asked for.
+    pub journeys: Option<Journeys>,
     pub trust: Trust,
 }
 
@@ -56,7 +59,28 @@ pub struct Hessian {
     pub gradient: Vec<f64>,
     /// One row per direction: the Hessian's product with it. With unit directions, the Hessian.
     pub products: Vec<Vec<f64>>,
+    /// How the ways back were gone, where a strategy was asked for.
+    pub journeys: Option<Journeys>,
     pub trust: Trust,
+}
+
+/// The strategy of several ways, and what they cost together.
+#[derive(Clone, Copy, Debug)]
+pub struct Journeys {
+    pub taken: Taken,
+    /// Steps there of all ways.
+    pub steps: u64,
+    /// Memory is that of the greediest.
+    pub cost: CourseCost,
+}
+
+impl Journeys {
+    /// One more way, if a strategy was asked for.
+    fn add(all: &mut Option<Journeys>, taken: Option<Taken>, there: u64, cost: CourseCost) {
+        let Some(taken) = taken else { return };
+        let (steps, so_far) = all.map_or_else(Default::default, |journeys| (journeys.steps, journeys.cost));
+        *all = Some(Journeys { taken, steps: steps + there, cost: so_far.and(cost) });
+    }
 }
 
 /// A number that can move at the start.
@@ -145,8 +169,7 @@ impl Subject {
 
     /// Runs forward over dual numbers, the inputs moving in a direction.
     pub(super) fn tangents(&self, direction: &[(Origin, f64)]) -> Result<TangentRun, DifferentiateError> {
-        let mut machine = self.machine(self.lifted(direction)?, self.exact);
-        forward(self, &mut machine)?;
+        let machine = forward(self, self.machine(self.lifted(direction)?))?;
         let reports = machine.reports().clone();
         Ok(TangentRun { state: machine.into_state(), reports })
     }
@@ -174,17 +197,20 @@ fn by_output(
     inputs: &[Variable],
 ) -> Result<Jacobian, DifferentiateError> {
     let losses = cells(subject, outputs)?;
-    let round = round(subject, subject.exact, &subject.start, &losses, |arrival| {
+    let round = round(subject, Keeps::of(subject), &subject.start, &losses, |arrival| {
         let adjoints = arrival.state.adjoints.unwrap_or_default();
-        Ok((subject.components(&adjoints, 0, inputs)?, arrival.reports, arrival.loss_error))
+        let there = arrival.turn.step.abs_diff(subject.start.step);
+        let journey = (arrival.taken, there, arrival.cost);
+        Ok((subject.components(&adjoints, 0, inputs)?, arrival.reports, arrival.loss_error, journey))
     })?;
     let mut trust = Trust { mended: round.mended, ..Trust::default() };
-    let mut rows = room::with_capacity(outputs.len())?;
-    for (row, reports, error) in round.arrivals {
+    let (mut rows, mut journeys) = (room::with_capacity(outputs.len())?, None);
+    for (row, reports, error, (taken, there, cost)) in round.arrivals {
         trust.add(&reports, error);
+        Journeys::add(&mut journeys, taken, there, cost);
         rows.push(row);
     }
-    Ok(Jacobian { values: round.results, rows, sweep: Sweep::Reverse, trust })
+    Ok(Jacobian { values: round.results, rows, sweep: Sweep::Reverse, journeys, trust })
 }
 
 fn by_input(
@@ -206,7 +232,7 @@ fn by_input(
             row.push(subject.approximate(word_of(&run.state.reals, 1, *cell)));
         }
     }
-    Ok(Jacobian { values, rows, sweep: Sweep::Forward, trust })
+    Ok(Jacobian { values, rows, sweep: Sweep::Forward, journeys: None, trust })
 }
 
 impl Subject {
@@ -260,25 +286,29 @@ fn products<D: Iterator<Item = f64>>(
     directions: impl Iterator<Item = D>,
 ) -> Result<Hessian, DifferentiateError> {
     let cell = subject.cell(loss)?;
-    let mut exact = subject.exact;
-    let mut hessian =
-        Hessian { value: 0, gradient: Vec::new(), products: Vec::new(), trust: Trust::default() };
+    let mut history = Keeps::of(subject);
+    let (gradient, products, trust) = (Vec::new(), Vec::new(), Trust::default());
+    let mut hessian = Hessian { value: 0, gradient, products, journeys: None, trust };
     for direction in directions {
         let mut components = room::with_capacity(inputs.len())?;
         let origins = inputs.iter().map(|input| input.origin);
         components.extend(origins.zip(direction));
         let start = subject.lifted::<[u64; 2]>(&components)?;
-        let round = round(subject, exact, &start, &[cell], Ok)?;
+        let round = round(subject, history, &start, &[cell], Ok)?;
         for (result, arrival) in round.results.iter().zip(round.arrivals) {
             hessian.value = result.word();
             hessian.trust.add(&arrival.reports, arrival.loss_error);
+            let there = arrival.turn.step.abs_diff(start.step);
+            Journeys::add(&mut hessian.journeys, arrival.taken, there, arrival.cost);
+            // All directions have one way: how long it is, is known now.
+            history = history.of_length(there);
             let adjoints = arrival.state.adjoints.unwrap_or_default();
             hessian.gradient = subject.components(&adjoints, 0, inputs)?;
             hessian.products.push(subject.components(&adjoints, 1, inputs)?);
         }
-        // All directions have one way: what went astray once does so again.
+        // What went astray once does so again.
         if round.mended.is_some() {
-            exact = true;
+            history = Keeps::Asked(Retention::RESIDUES, None);
             hessian.trust.mended = round.mended;
         }
     }
@@ -311,8 +341,7 @@ pub fn taylor(
 ) -> Result<Taylor, DifferentiateError> {
     let cells = cells(subject, outputs)?;
     let start = subject.lifted::<Series>(&[(along.origin, 1.0)])?;
-    let mut machine = subject.machine(start, subject.exact);
-    forward(subject, &mut machine)?;
+    let machine = forward(subject, subject.machine(start))?;
     let reals = &machine.state().reals;
     let mut series = room::with_capacity(outputs.len())?;
     for cell in cells {

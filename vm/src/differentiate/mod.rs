@@ -28,6 +28,7 @@ use crate::program::Program;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
 use crate::state::State;
+use crate::strategy::Retention;
 
 pub use astray::Astray;
 pub use by_hand::TurnedPass;
@@ -45,6 +46,8 @@ pub struct Subject {
     /// Keep what floats lose, so that the way back leads through the very same values; needed too where
     /// the program overwrites or erases.
     pub exact: bool,
+    /// What is kept for an exact way back, if it isn't what steps lose, of any size.
+    pub retention: Option<Retention>,
     /// Run to the end, also where that only undoes what was computed for the loss.
     pub whole: bool,
     /// The most steps that one direction may take.
@@ -110,7 +113,9 @@ pub enum DifferentiateError {
     #[error("the way back does not lead to the start, although nothing is lost on it: {why}")]
     NotRestored { why: Box<Astray> },
     #[error("the way back has to be made again with a history, which takes more than {bytes} bytes")]
-    HistoryFull { bytes: usize },
+    HistoryFull { bytes: u64 },
+    #[error("the strategy `{strategy}` takes more than {bytes} bytes here")]
+    MemoryFull { strategy: &'static str, bytes: u64 },
     #[error("stopped after {steps} steps, before the {}", if *.backward { "beginning" } else { "end" })]
     StepLimit { backward: bool, steps: u64 },
     #[error("{0} for the copies of the state that derivatives are computed from")]
@@ -140,8 +145,9 @@ impl Subject {
         if program.reads_mode() {
             return Err(DifferentiateError::ReadsMode);
         }
-        let (whole, interrupt, runner, level) = (false, None, None, CheckLevel::Checked);
-        Ok(Subject { program, start, exact, whole, max_steps, interrupt, runner, level })
+        let (retention, whole, interrupt, runner) = (None, false, None, None);
+        let level = CheckLevel::Checked;
+        Ok(Subject { program, start, exact, retention, whole, max_steps, interrupt, runner, level })
     }
 
     /// The same, with everything checked: the interpreter makes the steps.

@@ -17,6 +17,7 @@ use crate::room::{self, OutOfMemory};
 use crate::state::values::Value;
 use crate::state::{Adjoints, State};
 use crate::stops::{Node, Stops};
+use crate::strategy::{Course, CourseCost, CourseHalt, MEMORY, Retention, Strategy, Taken};
 use crate::trap::{Cause, Trap};
 use crate::travel::{Stop, Travel};
 
@@ -41,15 +42,22 @@ pub struct Gradient {
     pub drops: u64,
     /// The most memory that the state and the history took, in bytes.
     pub memory_bytes: usize,
-    /// The most memory that the history took, in bytes.
+    /// The most memory that the history took, in bytes: what steps lost, and kept states.
     pub history_bytes: usize,
+    /// Which strategy was taken, where one was asked for.
+    pub taken: Option<Taken>,
+    /// What going back has cost.
+    pub cost: CourseCost,
     pub trust: Trust,
 }
 
 impl Gradient {
     pub(super) fn new(subject: &Subject, arrival: Arrival, mended: Option<Astray>) -> Gradient {
-        let Arrival { state, reports, turn, history_bytes, loss_error } = arrival;
+        let Arrival { state, reports, turn, taken, cost, loss_error } = arrival;
+        let history_bytes = usize::try_from(cost.peak_bytes).unwrap_or(usize::MAX);
         Gradient {
+            taken,
+            cost,
             value: turn.value,
             steps: turn.step.abs_diff(subject.start.step),
             turned: Some(turn.position).filter(|&position| position < subject.program.end()),
@@ -79,7 +87,9 @@ pub(super) struct Arrival<B = u64> {
     pub reports: Reports,
     /// Where it began.
     pub turn: Turn,
-    pub history_bytes: usize,
+    /// How it was gone back over.
+    pub taken: Option<Taken>,
+    pub cost: CourseCost,
     /// See [`Trust::loss_error`].
     pub loss_error: Option<f64>,
 }
@@ -88,15 +98,14 @@ pub(super) struct Arrival<B = u64> {
 /// floats that isn't the way there is made again, with a history.
 pub(super) fn round<B: Interpreted, T>(
     subject: &Subject,
-    exact: bool,
+    history: Keeps,
     start: &State<B>,
     losses: &[usize],
     keep: impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
 ) -> Result<Round<B, T>, DifferentiateError> {
-    let history = if exact { Keeps::All } else { Keeps::Nothing };
     match attempt(subject, history, start, losses, &keep) {
         Err(Stopped::Astray(reason)) if history.is_mended(subject) => {
-            let again = attempt(subject, Keeps::Bounded, start, losses, &keep).map_err(Stopped::error)?;
+            let again = attempt(subject, Keeps::Mending, start, losses, &keep).map_err(Stopped::error)?;
             Ok(Round { mended: Some(reason), ..again })
         }
         other => other.map_err(Stopped::error),
@@ -107,13 +116,45 @@ pub(super) fn round<B: Interpreted, T>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keeps {
     Nothing,
-    /// A history, because somebody has asked for it.
-    All,
+    /// What somebody has asked for, and how long the way is if that is known.
+    Asked(Retention, Option<u64>),
     /// A history that nobody has asked for.
-    Bounded,
+    Mending,
 }
 
 impl Keeps {
+    /// What a subject asks for.
+    pub fn of(subject: &Subject) -> Keeps {
+        let residues = subject.exact.then_some(Retention::RESIDUES);
+        subject.retention.or(residues).map_or(Keeps::Nothing, |retention| Keeps::Asked(retention, None))
+    }
+
+    /// The same for a further way, once it is known how long these are.
+    #[must_use]
+    pub fn of_length(self, steps: u64) -> Keeps {
+        match self {
+            Keeps::Asked(retention, _) => Keeps::Asked(retention, Some(steps)),
+            Keeps::Nothing | Keeps::Mending => self,
+        }
+    }
+
+    /// As a strategy with its bounds; none where nothing is kept.
+    pub fn retention(self) -> Option<Retention> {
+        match self {
+            Keeps::Nothing => None,
+            Keeps::Asked(retention, _) => Some(retention),
+            Keeps::Mending => Some(Retention { strategy: Strategy::Reverse, memory: Some(MEMORY) }),
+        }
+    }
+
+    /// The steps of the way, if they are known.
+    fn length(self) -> Option<u64> {
+        match self {
+            Keeps::Asked(_, length) => length,
+            Keeps::Nothing | Keeps::Mending => None,
+        }
+    }
+
     /// How much is checked: only native code checks less, which carries plain numbers and keeps no history.
     fn level<B: Interpreted>(self, subject: &Subject) -> CheckLevel {
         if self == Keeps::Nothing && B::IS_PLAIN { subject.level } else { CheckLevel::Checked }
@@ -129,8 +170,6 @@ impl Keeps {
 pub(super) enum Stopped {
     For(DifferentiateError),
     Astray(Astray),
-    /// Of a history that nobody has asked for.
-    HistoryFull,
 }
 
 impl Stopped {
@@ -139,7 +178,6 @@ impl Stopped {
     pub fn error(self) -> DifferentiateError {
         match self {
             Stopped::For(error) => error,
-            Stopped::HistoryFull => DifferentiateError::HistoryFull { bytes: MOST_HISTORY },
             Stopped::Astray(Astray::Trap(explanation)) => {
                 DifferentiateError::Trap { backward: true, explanation }
             }
@@ -164,7 +202,7 @@ fn attempt<B: Interpreted, T>(
     let mut pass = Pass::new(subject, start, history)?;
     let turning = Turning::of(subject, losses);
     pass.there(subject, &turning)?;
-    let reals = &pass.machine.state().reals;
+    let reals = &pass.course.machine().state().reals;
     let results = room::mapped(losses, |&loss| reals.get(loss).copied().unwrap_or_default())?;
     let mut arrivals = room::with_capacity(losses.len())?;
     let mut end = Some(pass);
@@ -181,7 +219,7 @@ fn attempt<B: Interpreted, T>(
 /// A way there and back, and how far it has come.
 #[derive(Debug)]
 pub(super) struct Pass<B = u64> {
-    pub machine: Machine<B>,
+    pub course: Course<B>,
     pub history: Keeps,
     /// The end of the way there, once that is behind.
     pub turn: Option<Turn>,
@@ -198,34 +236,31 @@ pub(crate) struct Turn {
     pub value: u64,
     /// The greatest magnitude of a number there and at the start.
     pub largest: f64,
-    pub history_bytes: u64,
 }
 
 impl<B: Interpreted> Pass<B> {
     pub fn new(subject: &Subject, start: &State<B>, history: Keeps) -> Result<Pass<B>, OutOfMemory> {
-        let mut machine = subject.machine(start.try_clone()?, history != Keeps::Nothing);
+        let mut machine = subject.machine(start.try_clone()?);
         let level = history.level::<B>(subject);
         if level.is_checked() && history == Keeps::Nothing && !subject.program.module().real.is_exact() {
             machine.watch();
         }
-        Ok(Pass { machine, history, turn: None })
+        let course = Course::begin(machine, history.retention(), Travel::Forward)?;
+        Ok(Pass { course: course.of_length(history.length()), history, turn: None })
     }
 
     fn try_clone(&self) -> Result<Pass<B>, OutOfMemory> {
-        Ok(Pass { machine: self.machine.try_clone()?, history: self.history, turn: self.turn })
+        Ok(Pass { course: self.course.try_clone()?, history: self.history, turn: self.turn })
     }
 
     /// Runs to where it is to turn round.
     pub fn there(&mut self, subject: &Subject, turning: &Turning) -> Result<(), Stopped> {
-        match self.history {
-            Keeps::Bounded => forward_within_bounds(subject, &mut self.machine, turning),
-            Keeps::Nothing | Keeps::All => Ok(forward_to(subject, &mut self.machine, turning.stops())?),
-        }
+        Ok(forward_to(subject, self.history, &mut self.course, turning.stops())?)
     }
 
     /// Switches gradient mode on and adds 1 to the adjoint of the loss.
     fn turn_round(&mut self, start: &State<B>, loss: usize) -> Result<Turn, OutOfMemory> {
-        let turn = turn_round(&mut self.machine, start, loss)?;
+        let turn = turn_round(self.course.machine_mut(), start, loss)?;
         self.turn = Some(turn);
         Ok(turn)
     }
@@ -246,20 +281,23 @@ impl<B: Interpreted> Pass<B> {
                 self.turn_round(start, loss)?
             }
         };
-        backward(subject, &mut self.machine, start.own_steps())?;
+        backward(subject, self.history, &mut self.course, start.own_steps())?;
         if !self.history.level::<B>(subject).is_checked() {
             return Ok(None);
         }
         let value = subject.program.approximate(Value::Real(turn.value));
-        judge(&self.machine, start, turn.largest, value).map(Some).map_err(Stopped::Astray)
+        judge(self.course.machine(), start, turn.largest, value).map(Some).map_err(Stopped::Astray)
     }
 
     /// What has come to the start.
     pub fn arrival(self, loss_error: Option<f64>) -> Arrival<B> {
         let turn = self.turn.unwrap_or_default();
-        let reports = self.machine.reports().clone();
-        let history_bytes = usize::try_from(turn.history_bytes).unwrap_or(usize::MAX);
-        Arrival { state: self.machine.into_state(), reports, turn, history_bytes, loss_error }
+        let (taken, cost) = (self.course.taken(), self.course.cost());
+        // Nobody has asked for the strategy that mends.
+        let taken = taken.filter(|_| self.history != Keeps::Mending);
+        let machine = self.course.into_machine();
+        let reports = machine.reports().clone();
+        Arrival { state: machine.into_state(), reports, turn, taken, cost, loss_error }
     }
 }
 
@@ -269,7 +307,6 @@ pub(super) fn turn_round<B: Interpreted>(
     start: &State<B>,
     loss: usize,
 ) -> Result<Turn, OutOfMemory> {
-    let history_bytes = machine.history_bytes() as u64;
     // The last thing that can fail comes first.
     machine.state_mut().make_adjoints()?;
     let (program, state) = (machine.program(), machine.state());
@@ -280,13 +317,13 @@ pub(super) fn turn_round<B: Interpreted>(
     let state = machine.state_mut();
     state.set_mode(true);
     state.adjoints_mut().cells.get_mut(loss).into_iter().for_each(|adjoint| *adjoint = one);
-    Ok(Turn { step, position, loss: loss as u64, value, largest, history_bytes })
+    Ok(Turn { step, position, loss: loss as u64, value, largest })
 }
 
 impl Subject {
-    /// A machine at a start that shows nothing on the way.
-    pub(super) fn machine<B: Interpreted>(&self, start: State<B>, exact: bool) -> Machine<B> {
-        self.machine_at(start, exact.then(Residues::default))
+    /// A machine at a start that shows nothing on the way, and keeps nothing.
+    pub(super) fn machine<B: Interpreted>(&self, start: State<B>) -> Machine<B> {
+        self.machine_at(start, None)
     }
 
     /// The same somewhere on the way.
@@ -307,87 +344,75 @@ impl Subject {
     }
 }
 
-/// Runs to the end.
+/// Runs to the end, from where nobody goes back.
 pub(super) fn forward<B: Interpreted>(
     subject: &Subject,
-    machine: &mut Machine<B>,
-) -> Result<(), DifferentiateError> {
-    forward_to(subject, machine, None)
+    machine: Machine<B>,
+) -> Result<Machine<B>, DifferentiateError> {
+    let mut course = Course::begin(machine, None, Travel::Forward)?;
+    forward_to(subject, Keeps::Nothing, &mut course, None)?;
+    Ok(course.into_machine())
 }
 
 /// Runs to the end, or to a place to stop at.
 fn forward_to<B: Interpreted>(
     subject: &Subject,
-    machine: &mut Machine<B>,
+    history: Keeps,
+    course: &mut Course<B>,
     stops: Option<&Stops>,
 ) -> Result<(), DifferentiateError> {
-    match arrives(machine, stops, subject.max_steps)? {
-        true => Ok(()),
-        false => Err(DifferentiateError::StepLimit { backward: false, steps: subject.max_steps }),
-    }
-}
-
-/// The most memory that a history may take which nobody has asked for.
-const MOST_HISTORY: usize = 1 << 30;
-
-/// So many steps are made between two looks at what the history takes.
-const STRETCH: u64 = 1 << 20;
-
-/// The same, as long as the history is not too large.
-fn forward_within_bounds<B: Interpreted>(
-    subject: &Subject,
-    machine: &mut Machine<B>,
-    turning: &Turning,
-) -> Result<(), Stopped> {
-    let mut left = subject.max_steps;
-    while !arrives(machine, turning.stops(), left.min(STRETCH))? {
-        left = left.saturating_sub(STRETCH);
-        if left == 0 {
-            return Err(DifferentiateError::StepLimit { backward: false, steps: subject.max_steps }.into());
-        }
-        if machine.history_bytes() > MOST_HISTORY {
-            return Err(Stopped::HistoryFull);
-        }
-    }
-    Ok(())
-}
-
-/// Makes at most so many steps forward; whether that leads to the end, or to a place to stop at.
-fn arrives<B: Interpreted>(
-    machine: &mut Machine<B>,
-    stops: Option<&Stops>,
-    budget: u64,
-) -> Result<bool, DifferentiateError> {
-    match machine.run_heeding(stops, Travel::Forward, budget) {
+    match course.run(stops, Travel::Forward, subject.max_steps) {
         // Nothing is shown: what the program prints is no part of its derivative.
-        Ok(Stop::Bound | Stop::Shown { .. }) => Ok(true),
+        Ok(Stop::Bound | Stop::Shown { .. }) => Ok(()),
         Ok(Stop::Budget) => {
+            let machine = course.machine();
             let here = Node::of(machine.state(), Travel::Forward);
-            Ok(at_bound(machine, Travel::Forward) || stops.is_some_and(|stops| stops.contains(here)))
+            let has_arrived =
+                at_bound(machine, Travel::Forward) || stops.is_some_and(|stops| stops.contains(here));
+            let limit = DifferentiateError::StepLimit { backward: false, steps: subject.max_steps };
+            if has_arrived { Ok(()) } else { Err(limit) }
         }
         Ok(Stop::Interrupted) => {
-            Err(DifferentiateError::Interrupted { backward: false, step: machine.state().step })
+            Err(DifferentiateError::Interrupted { backward: false, step: course.machine().state().step })
         }
-        Err(trap) => {
-            let explanation = explained(machine, trap)?;
+        Err(CourseHalt::Trap(trap)) => {
+            let explanation = explained(course.machine(), trap)?;
             Err(DifferentiateError::Trap { backward: false, explanation })
         }
+        Err(CourseHalt::Full { bytes }) => Err(full(history, bytes)),
+    }
+}
+
+/// What is kept takes more than it may.
+fn full(history: Keeps, bytes: u64) -> DifferentiateError {
+    match history {
+        Keeps::Asked(Retention { strategy, .. }, _) => {
+            DifferentiateError::MemoryFull { strategy: strategy.name(), bytes }
+        }
+        Keeps::Nothing | Keeps::Mending => DifferentiateError::HistoryFull { bytes },
     }
 }
 
 /// Runs to the beginning, whose number of own steps is known: a way back that makes more is lost, and
 /// might never arrive.
-fn backward<B: Interpreted>(subject: &Subject, machine: &mut Machine<B>, first: i64) -> Result<(), Stopped> {
+fn backward<B: Interpreted>(
+    subject: &Subject,
+    history: Keeps,
+    course: &mut Course<B>,
+    first: i64,
+) -> Result<(), Stopped> {
     let mut left = subject.max_steps;
     loop {
-        let ahead = machine.state().own_steps() - first;
+        let ahead = course.machine().state().own_steps() - first;
         if ahead < 0 {
             return Err(Stopped::Astray(Astray::Path));
         }
-        let before = machine.state().step;
+        let before = course.machine().state().step;
         // Rules make steps of their own.
         let budget = left.min(ahead.unsigned_abs().max(RULE_STEPS));
-        match machine.run(Travel::Backward, budget) {
+        let outcome = course.run(None, Travel::Backward, budget);
+        let machine = course.machine();
+        match outcome {
             Ok(Stop::Bound | Stop::Shown { .. }) => return Ok(()),
             Ok(Stop::Budget) if at_bound(machine, Travel::Backward) => return Ok(()),
             Ok(Stop::Budget) => left = left.saturating_sub(before.abs_diff(machine.state().step)),
@@ -395,7 +420,8 @@ fn backward<B: Interpreted>(subject: &Subject, machine: &mut Machine<B>, first: 
                 let step = machine.state().step;
                 return Err(DifferentiateError::Interrupted { backward: true, step }.into());
             }
-            Err(trap) => return Err(trapped(machine, trap)),
+            Err(CourseHalt::Trap(trap)) => return Err(trapped(machine, trap)),
+            Err(CourseHalt::Full { bytes }) => return Err(full(history, bytes).into()),
         }
         if left == 0 {
             let steps = subject.max_steps;

@@ -11,6 +11,8 @@ use crate::program::Program;
 use crate::reports::Reports;
 use crate::state::digest::state_digest;
 use crate::state::{Part, State};
+use crate::strategy::{Course, CourseCost, Retention, SavedCourse, Strategy};
+use crate::travel::Travel;
 
 use super::astray::Astray;
 use super::pass::{Gradient, Keeps, Pass, Stopped, Turn};
@@ -24,6 +26,8 @@ pub struct Underway {
     pub residues: Option<Residues>,
     /// None of a state that a plain run has come to.
     pub so_far: Option<SoFar>,
+    /// What is kept of the way besides, under a strategy.
+    pub course: Option<SavedCourse>,
 }
 
 /// What is known of the way so far, besides where it has led.
@@ -78,12 +82,11 @@ pub fn gradient(subject: &Subject, loss: &Variable) -> Result<Gradient, Differen
 pub fn gradient_from(subject: &Subject, loss: &Variable, from: Option<Underway>) -> Result<Gradient, Halted> {
     let mut pass = match from {
         Some(underway) => resumed(subject, loss, underway)?,
-        None if subject.exact => Pass::new(subject, &subject.start, Keeps::All)?,
-        None => Pass::new(subject, &subject.start, Keeps::Nothing)?,
+        None => Pass::new(subject, &subject.start, Keeps::of(subject))?,
     };
     let cell = subject.cell(loss)?;
     let turning = Turning::of(subject, &[cell]);
-    let mut mended = (pass.history == Keeps::Bounded).then_some(Astray::Before);
+    let mut mended = (pass.history == Keeps::Mending).then_some(Astray::Before);
     loop {
         match pass.whole(subject, &subject.start, cell, &turning) {
             Ok(loss_error) => return Ok(Gradient::new(subject, pass.arrival(loss_error), mended)),
@@ -91,7 +94,7 @@ pub fn gradient_from(subject: &Subject, loss: &Variable, from: Option<Underway>)
                 mended = Some(reason);
                 // The next round needs the memory.
                 drop(pass);
-                pass = Pass::new(subject, &subject.start, Keeps::Bounded)?;
+                pass = Pass::new(subject, &subject.start, Keeps::Mending)?;
             }
             Err(stopped) => return Err(halted(subject, pass, stopped.error())),
         }
@@ -101,36 +104,66 @@ pub fn gradient_from(subject: &Subject, loss: &Variable, from: Option<Underway>)
 fn halted(subject: &Subject, pass: Pass, error: DifferentiateError) -> Halted {
     let is_stopped =
         matches!(error, DifferentiateError::Interrupted { .. } | DifferentiateError::StepLimit { .. });
-    let underway = is_stopped.then(|| {
-        let Pass { machine, history, turn } = pass;
-        let (start, reports) = (digest(&subject.start), machine.reports().clone());
-        let so_far = Some(SoFar { start, reports, mends: history == Keeps::Bounded, turn });
-        let (mut state, residues) = machine.into_parts();
+    if !is_stopped {
+        return Halted { error, underway: None };
+    }
+    let Pass { course, history, turn } = pass;
+    let (start, reports) = (digest(&subject.start), course.machine().reports().clone());
+    let so_far = Some(SoFar { start, reports, mends: history == Keeps::Mending, turn });
+    // Without memory for what is to be saved it begins anew.
+    let underway = course.into_saved().ok().map(|(mut state, residues, course)| {
         // Nothing was shown on the way; a run that goes on from here shows what comes.
         state.counters.shown = 0;
-        Box::new(Underway { state, residues, so_far })
+        Box::new(Underway { state, residues, so_far, course })
     });
     Halted { error, underway }
 }
 
 /// Goes on with what was stopped.
 fn resumed(subject: &Subject, loss: &Variable, underway: Underway) -> Result<Pass, DifferentiateError> {
-    let Underway { state, residues, so_far } = underway;
-    check(subject, loss, &state, residues.is_some(), so_far.as_ref())
-        .map_err(|why| DifferentiateError::NotResumed { why })?;
+    let Underway { state, residues, so_far, course } = underway;
     let mends = so_far.as_ref().is_some_and(|so_far| so_far.mends);
-    let history = match residues {
-        Some(_) if mends => Keeps::Bounded,
-        Some(_) => Keeps::All,
-        None => Keeps::Nothing,
+    let retention = course.as_ref().map(SavedCourse::retention);
+    let kept = KeptInFile { has_history: residues.is_some(), retention };
+    let history = match Keeps::of(subject) {
+        _ if mends => Keeps::Mending,
+        // What was begun with a history has one still.
+        Keeps::Nothing if kept.has_history => Keeps::Asked(retention.unwrap_or(Retention::RESIDUES), None),
+        asked => asked,
     };
+    check(subject, loss, &state, (history, kept), so_far.as_ref())
+        .map_err(|why| DifferentiateError::NotResumed { why })?;
     let mut machine = subject.machine_at(state, residues);
     let mut turn = None;
     if let Some(so_far) = so_far {
         machine.report_in(so_far.reports);
         turn = so_far.turn;
     }
-    Ok(Pass { machine, history, turn })
+    // A plain run that has kept a history has kept that of `reverse`.
+    let saved = |retention| SavedCourse { retention, cost: CourseCost::default(), stretches: None };
+    let course = match course.or(history.retention().map(saved)) {
+        Some(saved) => Course::resume(machine, &subject.start, saved)?,
+        None => Course::begin(machine, None, Travel::Forward)?,
+    };
+    Ok(Pass { course, history, turn })
+}
+
+/// What a file has of what a gradient keeps.
+#[derive(Clone, Copy)]
+struct KeptInFile {
+    has_history: bool,
+    retention: Option<Retention>,
+}
+
+impl KeptInFile {
+    /// Whether that is what is to be kept.
+    fn serves(self, retention: Retention) -> bool {
+        match (self.retention, retention.strategy) {
+            (Some(kept), _) => kept == retention,
+            (None, Strategy::Reverse) => self.has_history,
+            (None, Strategy::Tape | Strategy::Checkpoint { .. } | Strategy::Auto) => false,
+        }
+    }
 }
 
 /// Whether what comes of a state is the gradient at the start, as far as that can be told beforehand.
@@ -138,7 +171,7 @@ fn check(
     subject: &Subject,
     loss: &Variable,
     state: &State,
-    has_history: bool,
+    (history, kept): (Keeps, KeptInFile),
     so_far: Option<&SoFar>,
 ) -> Result<(), &'static str> {
     let turn = so_far.and_then(|so_far| so_far.turn);
@@ -152,10 +185,13 @@ fn check(
         Err("gradient mode is on there, and it isn't known whose gradient it is")
     } else if state.own_steps() < subject.start.own_steps() {
         Err("it lies before the start")
-    } else if subject.exact && !has_history {
+    } else if subject.retention.is_some() && history.retention().is_some_and(|wanted| !kept.serves(wanted)) {
+        Err("it was begun with another strategy, or another `--memory`")
+    } else if history.retention().is_some_and(|wanted| !kept.serves(wanted)) {
         Err("it has no history, as `--exact` keeps one")
     } else if subject.level.is_checked()
-        && !has_history
+        && history == Keeps::Nothing
+        && !kept.has_history
         && !is_watched
         && !subject.program.module().real.is_exact()
     {

@@ -53,6 +53,14 @@ impl<H> Journal<'_, H> {
         kept.filter(|kept| kept.slot == KeptSlot::Real && kept.cell as usize == cell).map(|kept| kept.bits)
     }
 
+    /// Whether anything is recorded for this interval.
+    pub fn has_recorded<B: Lanes>(&self) -> bool
+    where
+        H: History<B>,
+    {
+        H::ACTIVE && self.history.latest(self.interval).is_some()
+    }
+
     /// Puts back everything that was recorded for this interval. Whether the step is undone: records
     /// of plain steps know nothing of the adjoints that gradient mode has still to transport.
     ///

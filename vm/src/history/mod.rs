@@ -42,6 +42,11 @@ pub trait History<B> {
     /// Takes what [`History::latest`] gives.
     fn take(&mut self, interval: Interval) -> Option<Kept<B>>;
 
+    /// Whether what a step changes is recorded also where its inverse finds it again.
+    fn tapes(&self) -> bool {
+        false
+    }
+
     /// What an earlier run lost of values on a step over this interval, the latest last; see [`Past`].
     fn inherited(&self, _interval: Interval) -> &[(i64, Kept<B>)] {
         &[]
@@ -186,6 +191,9 @@ pub struct Residues<B = u64> {
     rules: Vec<(i64, Kept<B>)>,
     #[serde(skip)]
     past: Option<Past<B>>,
+    /// Whether all that steps change is recorded, and not just what they lose.
+    #[serde(skip)]
+    tapes: bool,
 }
 
 /// What an earlier run lost on its way to a state. A run that begins with the same values and leads back
@@ -221,7 +229,7 @@ impl<B> Past<B> {
 
 impl<B> Default for Residues<B> {
     fn default() -> Self {
-        Residues { program: Vec::new(), rules: Vec::new(), past: None }
+        Residues { program: Vec::new(), rules: Vec::new(), past: None, tapes: false }
     }
 }
 
@@ -232,7 +240,7 @@ impl<B: Copy> Residues<B> {
     /// There is no memory for it.
     pub fn try_clone(&self) -> Result<Residues<B>, OutOfMemory> {
         let (program, rules) = (room::copied(&self.program)?, room::copied(&self.rules)?);
-        Ok(Residues { program, rules, past: self.past.clone() })
+        Ok(Residues { program, rules, past: self.past.clone(), tapes: self.tapes })
     }
 }
 
@@ -254,6 +262,11 @@ impl<B> Residues<B> {
     /// From now on, steps that lead away from the start find lost values there.
     pub fn inherit(&mut self, past: Past<B>) {
         self.past = Some(past);
+    }
+
+    /// From now on all that steps change is recorded.
+    pub(crate) fn tape(&mut self) {
+        self.tapes = true;
     }
 
     fn of(&self, track: Track) -> &Vec<(i64, Kept<B>)> {
@@ -303,6 +316,10 @@ impl<B: Copy> History<B> for Residues<B> {
         Some(latest)
     }
 
+    fn tapes(&self) -> bool {
+        self.tapes
+    }
+
     fn inherited(&self, interval: Interval) -> &[(i64, Kept<B>)] {
         let Some(past) = self.past.as_ref().filter(|_| interval.track == Track::Program) else { return &[] };
         let number = interval.number + past.offset;
@@ -334,6 +351,10 @@ impl<B: Copy> History<B> for Option<&mut Residues<B>> {
 
     fn take(&mut self, interval: Interval) -> Option<Kept<B>> {
         self.as_mut().and_then(|residues| residues.take(interval))
+    }
+
+    fn tapes(&self) -> bool {
+        self.as_ref().is_some_and(|residues| residues.tapes())
     }
 
     fn inherited(&self, interval: Interval) -> &[(i64, Kept<B>)] {

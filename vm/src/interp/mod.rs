@@ -204,6 +204,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let (window, lookups) = (&mut self.window.cells[..], self.program.lookups(self.direction));
         let (mut counter, mut left) = (self.counter, self.left);
         let mut marks = 0_u64;
+        // A tape has a place for what integers held, too, which the arms don't ask.
+        let tapes = H::ACTIVE && self.history.tapes();
         let State { ints, reals, adjoints, frame, references, counters, .. } = &mut *self.state;
         let mut direct = Direct::<W, R, M, AnyFunction> {
             numbers,
@@ -352,6 +354,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                         $(
                             Kind::$Frequent
                                 if const { is_direct::<R::Bits, H>(Update::$update, Form::$form) }
+                                    && !(H::ACTIVE && tapes)
                                     && is_clear::<R>(Update::$update, Form::$form, found[0], direct.reals) =>
                             {
                                 const OPERATION: Operation = Operation {
@@ -396,7 +399,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                         Kind::IntsToReal if const { !H::ACTIVE } && is_accumulation(op) => {
                             accumulated!(Form::IntsToReal)
                         }
-                        Kind::Ints if op.update.is_reversible() => {
+                        Kind::Ints if op.update.is_reversible() && !(H::ACTIVE && tapes) => {
                             check!(any_on_ints(op, copied(found), lent!(Plain)));
                         }
                         Kind::BrOnAdjoints => match rare.order(counter, cells!()) {

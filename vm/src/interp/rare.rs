@@ -9,7 +9,7 @@ use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::step::{Engine, Failed, Operation, step};
 
 use crate::history::journal::Journal;
-use crate::history::{Cells, History, RECORDS_OF_A_STEP};
+use crate::history::{Cells, Cost, History, KeptSlot, RECORDS_OF_A_STEP};
 use crate::interp::address::{ADJOINT, Addresses};
 use crate::interp::keeping::Keeping;
 use crate::interp::mode::{Mode, Plain};
@@ -97,9 +97,38 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         moment: LoopPlace,
     ) -> Result<(), Cause> {
         self.make_room(moment)?;
+        if H::ACTIVE && self.history.tapes() {
+            return self.execute_taped::<M>(operation, addresses, cells, moment);
+        }
         let outcome: Result<(), Failed> =
             step(&mut self.keeping::<M>(cells, moment, None), operation, addresses);
         outcome.map_err(|failed| Cause::of(failed, operation, addresses[0]))
+    }
+
+    /// The same where a tape has what the targets held, whether the step loses it or not.
+    fn execute_taped<M: Mode>(
+        &mut self,
+        operation: Operation,
+        addresses: [usize; 3],
+        mut cells: Cells<R::Bits>,
+        moment: LoopPlace,
+    ) -> Result<(), Cause> {
+        let targets = operation.update.shape().targets();
+        let class = operation.class();
+        let held = [0, 1].map(|n| (n < targets).then(|| held(&cells, class, addresses[n])));
+        let mut keeping = self.keeping::<M>(cells.reborrow(), moment, None);
+        step(&mut keeping, operation, addresses)
+            .map_err(|failed| Cause::of(failed, operation, addresses[0]))?;
+        if keeping.journal.restores {
+            keeping.give_back();
+        } else if !keeping.journal.has_recorded() {
+            let slot = if class == Class::Int { KeptSlot::Int } else { KeptSlot::Real };
+            for (bits, cell) in held.into_iter().zip(addresses).filter_map(|(bits, cell)| Some((bits?, cell)))
+            {
+                keeping.journal.keep(slot, cell, bits, Cost::default());
+            }
+        }
+        Ok(())
     }
 
     /// Finds memory for what the history keeps of a step that leads away from the start.
@@ -136,6 +165,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
             cells,
             mode: PhantomData,
         }
+    }
+}
+
+/// What a cell holds.
+fn held<B: Lanes>(cells: &Cells<B>, class: Class, cell: usize) -> B {
+    match class {
+        Class::Int => B::of_word(cells.ints[cell] as u64),
+        Class::Real => cells.reals[cell],
     }
 }
 

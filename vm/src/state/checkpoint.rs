@@ -21,11 +21,12 @@ use crate::interp::op::Kind;
 use crate::numbers::with_reals;
 use crate::program::{FORWARD, Program};
 use crate::state::{Counters, Frame, MODE, Part, Reference, State, TapeEntry};
+use crate::strategy::SavedCourse;
 use crate::travel::Track;
 
 /// The first bytes of every state file.
 pub const MAGIC: [u8; 8] = *b"RVRSTATE";
-const VERSION: u16 = 7;
+const VERSION: u16 = 8;
 /// Where the checksum stands, and where what it covers begins.
 const CHECKSUM: usize = MAGIC.len() + 2;
 const HEADER: usize = CHECKSUM + 4;
@@ -47,15 +48,16 @@ pub enum StateError {
     Unfit(&'static str),
 }
 
-/// What is encoded: the program's hash, the state, the residues, and how far a gradient is.
-type Saved<State, Residues, SoFar> = ([u8; 16], State, Option<Residues>, Option<SoFar>);
+/// What is encoded: the program's hash, the state, the residues, how far a gradient is, and what its strategy keeps.
+type Saved<State, Residues, SoFar, Course> =
+    ([u8; 16], State, Option<Residues>, Option<SoFar>, Option<Course>);
 
 /// A state and its residues as bytes.
 ///
 /// # Errors
 /// There is no memory for them.
 pub fn encode(program: &Program, state: &State, residues: Option<&Residues>) -> Result<Vec<u8>, OutOfMemory> {
-    encoded(program, state, residues, None)
+    encoded(program, (state, residues), None, None)
 }
 
 /// A gradient that was stopped, as bytes: those of a state with something behind.
@@ -63,17 +65,18 @@ pub fn encode(program: &Program, state: &State, residues: Option<&Residues>) -> 
 /// # Errors
 /// There is no memory for them.
 pub fn encode_underway(program: &Program, underway: &Underway) -> Result<Vec<u8>, OutOfMemory> {
-    let Underway { state, residues, so_far } = underway;
-    encoded(program, state, residues.as_ref(), so_far.as_ref())
+    let Underway { state, residues, so_far, course } = underway;
+    encoded(program, (state, residues.as_ref()), so_far.as_ref(), course.as_ref())
 }
 
 fn encoded(
     program: &Program,
-    state: &State,
-    residues: Option<&Residues>,
+    (state, residues): (&State, Option<&Residues>),
     so_far: Option<&SoFar>,
+    course: Option<&SavedCourse>,
 ) -> Result<Vec<u8>, OutOfMemory> {
-    let saved: Saved<&State, &Residues, &SoFar> = (program.hash().to_le_bytes(), state, residues, so_far);
+    let hash = program.hash().to_le_bytes();
+    let saved: Saved<&State, &Residues, &SoFar, &SavedCourse> = (hash, state, residues, so_far, course);
     let mut bytes = MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend([0; HEADER - CHECKSUM]);
@@ -111,7 +114,7 @@ pub fn decode_underway(program: &Program, bytes: &[u8]) -> Result<Underway, Stat
     if codec::checksum([body]) != u32::from_le_bytes(*checksum) {
         return Err(StateError::Damaged);
     }
-    let (hash, state, residues, so_far): Saved<State, Residues, SoFar> =
+    let (hash, state, residues, so_far, course): Saved<State, Residues, SoFar, SavedCourse> =
         codec::decode(body).map_err(StateError::Malformed)?;
     if u128::from_le_bytes(hash) != program.hash() {
         return Err(StateError::OtherProgram);
@@ -120,7 +123,10 @@ pub fn decode_underway(program: &Program, bytes: &[u8]) -> Result<Underway, Stat
     if so_far.as_ref().is_some_and(|so_far| !so_far.is_of(program, &state)) {
         return Err(StateError::Unfit("what it tells of a gradient is of another program"));
     }
-    Ok(Underway { state, residues, so_far })
+    if let Some(course) = &course {
+        check_course(program, course, &state, residues.is_some()).map_err(StateError::Unfit)?;
+    }
+    Ok(Underway { state, residues, so_far, course })
 }
 
 /// Steps and counts of a state are at most this great, so that no run can lead beyond what a number holds.
@@ -146,6 +152,13 @@ fn check(program: &Program, state: &State, residues: Option<&Residues>) -> Fitne
     check_shape(program, state)?;
     check_numbers(program, state)?;
     residues.map_or(Ok(()), |residues| check_residues(program, state, residues))
+}
+
+/// Kept states are states of the program as any other.
+fn check_course(program: &Program, course: &SavedCourse, state: &State, has_history: bool) -> Fitness {
+    course.states().try_for_each(|kept| check(program, kept, None))?;
+    let fits = course.fits(state, has_history);
+    if fits { Ok(()) } else { Err("what its strategy keeps is not of the way to it") }
 }
 
 fn check_shape(program: &Program, state: &State) -> Fitness {

@@ -47,6 +47,8 @@ laws! {
     adjoints_come_back: "adjoints come back"
     turning: "a gradient turns early enough"
     histories_agree: "a gradient needs no history"
+    strategies: "all strategies find the same gradient"
+    strategies_lead_back: "all strategies lead back"
     unchecked_runs: "unchecked runs come to the same"
     unchecked_gradients: "unchecked gradients are the same"
     hessians: "Hessians are symmetric"

@@ -3,6 +3,7 @@
 //! What a line means is explained in `docs/test.md`, and carried out by the crate `reviver-expectations`.
 
 mod bits;
+mod strategies;
 
 use std::path::{Path, PathBuf};
 
@@ -70,8 +71,11 @@ fn check_program(engine: Engine, path: &Path) -> Result<(), Vec<String>> {
         return Err(vec![render(&program.sources, &program.diagnostics, false)]);
     }
     expectations.lines = engine.share(expectations.lines).collect();
-    let settings =
-        TestSettings { prepare: &|program| Ok((engine.prepare)(program)), ..TestSettings::interpreted() };
+    let settings = TestSettings {
+        prepare: &|program| Ok((engine.prepare)(program)),
+        gradients: &strategies::disagreement,
+        ..TestSettings::interpreted()
+    };
     let lines = examine(&program, &expectations, &Disk, &settings);
     let failures: Vec<String> = lines.iter().filter(|line| !line.is_met()).map(told).collect();
     if failures.is_empty() { Ok(()) } else { Err(failures) }

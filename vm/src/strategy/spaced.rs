@@ -3,7 +3,7 @@
 
 /// Values at multiples of a spacing. The n-th is at distance (n + 1) · spacing.
 #[derive(Clone, Debug)]
-pub(super) struct Spaced<T> {
+pub struct Spaced<T> {
     spacing: u64,
     values: Vec<T>,
 }
@@ -36,6 +36,11 @@ impl<T> Spaced<T> {
     pub fn before(&self, distance: u64) -> Option<&T> {
         let number = (distance / self.spacing).min(self.values.len() as u64) as usize;
         self.values.get(number.checked_sub(1)?)
+    }
+
+    /// The distance between two of them now.
+    pub fn spacing(&self) -> u64 {
+        self.spacing
     }
 
     /// All of them, with their distances.

@@ -1,0 +1,141 @@
+//! What a gradient takes of a program that assigns over everything, `programs/checkpoint_listing.rasm`, by a history and from
+//! kept states: memory and time, as the number n of its rounds grows. Prints a table and both as pictures of characters, and
+//! writes them to `benches/strategies.svg`. It fails where a gradient is wrong, or takes more than is promised.
+
+use std::fs;
+use std::path::Path;
+
+use reviver_vm::differentiate::{Gradient, Subject, gradient};
+use reviver_vm::strategy::{Retention, Strategy};
+use reviver_vm::values::Value;
+use reviver_vm::{Machine, Travel};
+
+use harness::chart::{Chart, Series, svg};
+use harness::clock::{Best, measures, time};
+use harness::machines::{machine, to_the_end};
+
+mod harness {
+    pub mod chart;
+    pub mod clock;
+    pub mod machines;
+}
+
+const PROGRAM: &str = "programs/checkpoint_listing.rasm";
+/// Rounds of the outer loop.
+const ROUNDS: [i64; 7] = [100, 1_000, 3_000, 10_000, 31_000, 100_003, 1_000_003];
+/// A history of more rounds takes too much memory.
+const MOST_OF_A_HISTORY: i64 = 100_003;
+
+/// A history may take so many bytes from kept states, at every n.
+const MOST_BYTES: u64 = 128 << 10;
+/// The time of a step may grow so many times from 10⁴ to 10⁶ + 3 rounds.
+const MOST_GROWTH: f64 = 1.7;
+/// At 100,003 rounds a gradient takes at most so many times the steps of a run.
+const MOST_STEPS: f64 = 4.75;
+
+/// One gradient.
+struct Measured {
+    n: i64,
+    steps: u64,
+    all_steps: u64,
+    bytes: u64,
+    seconds: f64,
+}
+
+impl Measured {
+    fn of(n: i64, strategy: Strategy) -> Measured {
+        let mut machine = machine(PROGRAM);
+        let program = machine.program().clone();
+        let cell = |name| program.global(name).map(|(global, _)| program.cells(global).start).unwrap();
+        let (rounds, x) = (cell("n"), cell("x"));
+        machine.state_mut().ints[rounds] = n;
+        let subject = Subject::new(program.clone(), machine.into_state(), true, u64::MAX).unwrap();
+        let retention = Some(Retention { strategy, memory: None });
+        let subject = Subject { retention, ..subject };
+        let loss = subject.outputs().into_iter().find(|real| subject.name(real) == "y").unwrap();
+        let (mut found, mut best) = (None, Best::none());
+        for _ in 0..repeats(n) {
+            best.round([time(|| found = Some(gradient(&subject, &loss).unwrap()))]);
+        }
+        let [seconds] = best.seconds();
+        let Gradient { value, adjoints, steps, cost, trust, .. } = found.unwrap();
+        let real = |bits| program.approximate(Value::Real(bits));
+        assert!((real(value) - 3.0).abs() < 1e-9, "y is {}", real(value));
+        assert!((real(adjoints.cells[x]) - 1.0).abs() < 1e-9, "x' is {}", real(adjoints.cells[x]));
+        assert!(trust.reports.is_empty());
+        Measured { n, steps, all_steps: cost.steps, bytes: cost.peak_bytes, seconds }
+    }
+
+    fn line(&self, name: &str) -> String {
+        let Measured { n, steps, all_steps, bytes, seconds } = self;
+        let (ratio, nanoseconds) = (*all_steps as f64 / *steps as f64, seconds * 1e9 / *steps as f64);
+        format!("| {name} | {n} | {steps} | {ratio:.2} | {bytes} | {seconds:.3} | {nanoseconds:.1} |")
+    }
+
+    fn nanoseconds(&self) -> f64 {
+        self.seconds * 1e9 / self.steps as f64
+    }
+}
+
+/// Short ways are gone several times, and the shortest time counts.
+fn repeats(n: i64) -> usize {
+    if n > 100_000 { 1 } else { 3 }
+}
+
+/// Seconds and steps of a run forward.
+fn plain(n: i64) -> (u64, f64) {
+    let mut machine: Machine = machine(PROGRAM);
+    let program = machine.program().clone();
+    let rounds = program.global("n").map(|(global, _)| program.cells(global).start).unwrap();
+    machine.state_mut().ints[rounds] = n;
+    let seconds = time(|| to_the_end(&mut machine, Travel::Forward)).as_secs_f64();
+    (machine.state().step.unsigned_abs(), seconds)
+}
+
+fn main() {
+    if !measures() {
+        return;
+    }
+    println!("| strategy | n | steps there | all steps ÷ those | bytes | s | ns for each step there |");
+    println!("|---|---|---|---|---|---|---|");
+    for n in ROUNDS {
+        let (steps, seconds) = plain(n);
+        let nanoseconds = seconds * 1e9 / steps as f64;
+        println!("| none, forward alone | {n} | {steps} | 1.00 | 0 | {seconds:.3} | {nanoseconds:.1} |");
+    }
+    let measured = |name: &str, strategy, most| -> Vec<Measured> {
+        let rounds = ROUNDS.into_iter().filter(|&n| n <= most);
+        let all = rounds.map(|n| Measured::of(n, strategy));
+        all.inspect(|measured| println!("{}", measured.line(name))).collect()
+    };
+    let reverse = measured("reverse", Strategy::Reverse, MOST_OF_A_HISTORY);
+    let thirty = Strategy::Checkpoint { slots: Some(30), leaf: None };
+    let checkpoint = measured("checkpoint=30", thirty, i64::MAX);
+    let lines = |of: fn(&Measured) -> f64| {
+        let points = |all: &[Measured]| all.iter().map(|one| (one.n as f64, of(one))).collect();
+        vec![
+            Series { name: "a history", points: points(&reverse) },
+            Series { name: "30 kept states", points: points(&checkpoint) },
+        ]
+    };
+    let charts = [
+        Chart { title: "space (bytes)", x: "n", series: lines(|one| one.bytes as f64) },
+        Chart { title: "time (s)", x: "n", series: lines(|one| one.seconds) },
+    ];
+    charts.iter().for_each(|chart| println!("\n{}", chart.text()));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/strategies.svg");
+    fs::write(path, svg(&charts)).unwrap();
+    check(&checkpoint);
+}
+
+/// What is promised of kept states.
+fn check(all: &[Measured]) {
+    let of = |n: i64| all.iter().find(|one| one.n == n).unwrap();
+    for one in all {
+        assert!(one.bytes <= MOST_BYTES, "{} bytes at {} rounds", one.bytes, one.n);
+    }
+    let growth = of(1_000_003).nanoseconds() / of(10_000).nanoseconds();
+    assert!(growth <= MOST_GROWTH, "a step takes {growth:.2} times as long");
+    let ratio = of(100_003).all_steps as f64 / of(100_003).steps as f64;
+    assert!(ratio <= MOST_STEPS, "{ratio:.2} times the steps of a run");
+}

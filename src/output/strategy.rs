@@ -1,0 +1,167 @@
+//! What a way back kept and made again, and what a plan would do: text for people, members of an object for programs.
+
+use std::io::{self, Write};
+
+use reviver_vm::differentiate::Subject;
+use reviver_vm::differentiate::matrices::Journeys;
+use reviver_vm::strategy::schedule::PlannedAction;
+use reviver_vm::strategy::{CourseCost, Plan, Retention, Strategy, Taken, Why};
+use serde_json::{Map, Value as Json, json};
+
+use super::told::Object;
+use crate::failure::counted;
+
+/// The strategy of a way back, and what it cost.
+#[derive(Clone, Copy)]
+pub struct StrategyTold {
+    /// None where nobody has asked for a strategy.
+    pub taken: Option<Taken>,
+    pub cost: CourseCost,
+    /// Steps of the way there, or of all ways there.
+    pub steps: u64,
+    /// Whether the cost is told.
+    pub stats: bool,
+}
+
+impl StrategyTold {
+    /// Of several ways.
+    pub fn of_all(subject: &Subject, journeys: Option<Journeys>, stats: bool) -> StrategyTold {
+        // Of a history alone `--exact` says enough.
+        let taken = journeys.map(|all| all.taken).filter(|_| subject.retention.is_some());
+        let cost = journeys.map(|all| all.cost).unwrap_or_default();
+        let steps = journeys.map_or(0, |all| all.steps);
+        StrategyTold { taken, cost, steps, stats: stats && journeys.is_some() }
+    }
+
+    pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(taken) = &self.taken {
+            writeln!(out, "strategy: {taken}")?;
+        }
+        if self.stats {
+            let CourseCost { steps, again, checkpoints, peak_bytes } = self.cost;
+            let ratio = steps as f64 / self.steps.max(1) as f64;
+            writeln!(
+                out,
+                "cost: {steps} steps in all ({ratio:.2} for each of the way there), {again} of them made again, {} kept, {peak_bytes} bytes at most",
+                counted(usize::try_from(checkpoints).unwrap_or(usize::MAX), "state"),
+            )?;
+        }
+        Ok(())
+    }
+
+    pub fn members(&self) -> Map<String, Json> {
+        let mut members = Map::new();
+        if let Some(taken) = &self.taken {
+            members.insert("strategy".into(), strategy(taken.strategy, Some(taken.why)));
+        }
+        if self.stats {
+            let CourseCost { steps, again, checkpoints, peak_bytes } = self.cost;
+            let cost = json!({
+                "steps": steps, "again": again, "checkpoints": checkpoints, "peak_bytes": peak_bytes,
+            });
+            members.insert("cost".into(), cost);
+        }
+        members
+    }
+}
+
+/// A strategy with its bounds, and why it was taken.
+fn strategy(strategy: Strategy, why: Option<Why>) -> Json {
+    let mut members = Map::new();
+    members.insert("name".into(), strategy.name().into());
+    if let Strategy::Checkpoint { slots, leaf } = strategy {
+        members.insert("slots".into(), slots.into());
+        members.insert("leaf".into(), leaf.into());
+    }
+    members.extend(why.map(|why| ("why".to_owned(), why.name().into())));
+    match why {
+        Some(Why::Fits { bytes, memory }) => {
+            members.insert("history_bytes".into(), bytes.into());
+            members.insert("memory".into(), memory.into());
+        }
+        Some(Why::Exceeds { step, memory }) => {
+            members.insert("exceeded_at".into(), step.into());
+            members.insert("memory".into(), memory.into());
+        }
+        Some(Why::Asked | Why::NothingIsLost) | None => {}
+    }
+    Json::Object(members)
+}
+
+/// What a strategy would do.
+pub struct PlanPage {
+    pub retention: Retention,
+    pub plan: Plan,
+    /// Whether the program loses nothing, so that nothing is to be kept.
+    pub is_lossless: bool,
+}
+
+/// So many actions are printed as text, and as an object.
+const FEW: usize = 40;
+const MANY: usize = 1 << 20;
+
+impl PlanPage {
+    /// What is kept where nothing is lost is nothing, unless it is a tape.
+    fn keeps_nothing(&self) -> bool {
+        self.is_lossless && self.retention.strategy != Strategy::Tape
+    }
+
+    fn forward_steps(&self) -> u64 {
+        if self.keeps_nothing() { self.plan.steps } else { self.plan.forward_steps() }
+    }
+
+    pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (plan, forward) = (self.plan, self.forward_steps());
+        let ratio = forward as f64 / plan.steps.max(1) as f64;
+        writeln!(out, "{} there, as many back", counted(plan.steps as usize, "step"))?;
+        if self.keeps_nothing() {
+            writeln!(out, "nothing is kept: no step of this program loses anything")?;
+        } else {
+            let (slots, leaf) = (counted(plan.slots as usize, "slot"), counted(plan.leaf as usize, "step"));
+            writeln!(out, "{}: {slots}, leaves of {leaf}", self.retention.strategy.name())?;
+        }
+        writeln!(out, "{forward} steps forward in all, {ratio:.2} for each")?;
+        if self.keeps_nothing() {
+            return Ok(());
+        }
+        let mut actions = plan.actions();
+        for action in actions.by_ref().take(FEW) {
+            match action {
+                PlannedAction::Advance { from, to } => writeln!(out, "  run  {from} to {to}"),
+                PlannedAction::Keep { at } => writeln!(out, "  keep {at}"),
+                PlannedAction::Reverse { from, to } => writeln!(out, "  back {to} to {from}"),
+                PlannedAction::Free { at } => writeln!(out, "  free {at}"),
+            }?;
+        }
+        match actions.next() {
+            Some(_) => writeln!(out, "  and so on: `--json` has all of it"),
+            None => Ok(()),
+        }
+    }
+
+    pub fn members(&self) -> Object<'static> {
+        let mut object = Object::default();
+        object.insert("steps", self.plan.steps);
+        object.insert("strategy", strategy(self.retention.strategy, None));
+        object.insert("slots", self.plan.slots);
+        object.insert("leaf", self.plan.leaf);
+        object.insert("forward_steps", self.forward_steps());
+        let mut actions = self.plan.actions();
+        let listed: Vec<Json> = match self.keeps_nothing() {
+            true => Vec::new(),
+            false => actions.by_ref().take(MANY).map(action).collect(),
+        };
+        object.insert("actions", listed);
+        object.insert("actions_are_all", self.keeps_nothing() || actions.next().is_none());
+        object
+    }
+}
+
+fn action(action: PlannedAction) -> Json {
+    match action {
+        PlannedAction::Advance { from, to } => json!({ "run": [from, to] }),
+        PlannedAction::Keep { at } => json!({ "keep": at }),
+        PlannedAction::Reverse { from, to } => json!({ "back": [to, from] }),
+        PlannedAction::Free { at } => json!({ "free": at }),
+    }
+}

@@ -1,0 +1,185 @@
+//! `--strategy`, `--memory`, `--plan` and `--stats`: the same derivatives in other amounts of memory, what is refused, and
+//! gradients that are stopped.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{Folder, command, reviver};
+
+const LISTING: &str = "grad programs/checkpoint_listing.rasm --loss y";
+
+#[test]
+fn plans_count_as_revolve_does() {
+    let known =
+        [(10, 3, 25), (100, 10, 322), (1_000, 40, 3_097), (10_000, 10, 67_624), (100_003, 30, 547_658)];
+    for (steps, slots, forward) in known {
+        let plan = format!("{LISTING} --strategy checkpoint={slots}:1 --plan {steps}");
+        reviver(&plan).expect(0).prints_part(&format!("{forward} steps forward in all"));
+        let object = reviver(&format!("{plan} --json")).expect(0).json();
+        assert_eq!(object["forward_steps"], forward);
+    }
+    let object = reviver(&format!("{LISTING} --strategy checkpoint=2:1 --plan 3 --json")).expect(0).json();
+    let actions = r#"[{"run":[0,1]},{"keep":1},{"run":[1,2]},{"back":[3,2]},{"back":[2,1]},{"free":1},{"back":[1,0]},{"free":0}]"#;
+    assert_eq!(object["actions"].to_string(), actions);
+    let lossless = "run programs/fib.rasm --check --strategy checkpoint --plan 100";
+    reviver(lossless).expect(0).prints_part("nothing is kept").prints_part("100 steps forward in all");
+}
+
+/// What no strategy may change.
+fn told(object: &Value) -> String {
+    let keys = ["value", "grad", "tape", "steps", "steps_back", "turned", "drops", "reported", "loss_error"];
+    keys.map(|key| object[key].to_string()).join(" ")
+}
+
+#[test]
+fn all_strategies_find_the_same_gradient() {
+    let of =
+        |options: &str| reviver(&format!("{LISTING} --set n=300 --strict --json {options}")).expect(0).json();
+    let exact = of("--exact");
+    assert_eq!(exact["strategy"], Value::Null);
+    for (options, name, why) in [
+        ("--strategy reverse", "reverse", "asked"),
+        ("--strategy tape", "tape", "asked"),
+        ("--strategy checkpoint", "checkpoint", "asked"),
+        ("--strategy checkpoint=2:500", "checkpoint", "asked"),
+        ("--strategy auto", "reverse", "fits"),
+        ("--memory 64K", "checkpoint", "exceeds"),
+        ("--strategy checkpoint --memory 64K", "checkpoint", "asked"),
+    ] {
+        let found = of(&format!("{options} --stats"));
+        assert_eq!(told(&found), told(&exact), "{options}");
+        assert_eq!((&found["strategy"]["name"], &found["strategy"]["why"]), (&name.into(), &why.into()));
+        let cost = &found["cost"];
+        assert_eq!(cost["peak_bytes"], found["history_bytes"]);
+        let number = |value: &Value| value.as_u64().unwrap();
+        let ways = number(&found["steps"]) + number(&found["steps_back"]);
+        assert_eq!(number(&cost["steps"]), ways + number(&cost["again"]), "{options}");
+        if options.contains("64K") {
+            assert!(number(&cost["peak_bytes"]) <= 64 << 10, "{cost}");
+        }
+    }
+}
+
+#[test]
+fn assignments_are_differentiated_in_little_memory() {
+    for (n, bytes) in [(1_000, 128 << 10), (10_000, 128 << 10)] {
+        let ran = format!("{LISTING} --set n={n} --strict --strategy checkpoint --stats --json");
+        let object = reviver(&ran).expect(0).json();
+        assert_eq!((&object["value"].to_string()[..], &object["grad"]["x"].to_string()[..]), ("3.0", "1.0"));
+        assert!(object["history_bytes"].as_u64().unwrap() <= bytes, "{object}");
+    }
+}
+
+#[test]
+fn jacobians_hessians_and_round_trips_have_strategies() {
+    for command in [
+        "jacobian programs/checkpoint_listing.rasm --set n=50 --of y",
+        "hessian programs/checkpoint_listing.rasm --set n=50 --loss y",
+        "hessian programs/besselj.rasm --loss out",
+    ] {
+        let of = |options: &str| reviver(&format!("{command} --json {options}"));
+        let exact = of("--exact").expect(0).json();
+        let by_states = of("--strategy checkpoint=3:40 --stats").expect(0).json();
+        for key in ["values", "jacobian", "value", "grad", "hessian", "reported"] {
+            assert_eq!(by_states[key], exact[key], "{command}: {key}");
+        }
+        assert_eq!(by_states["strategy"]["slots"], 3);
+        assert!(by_states["cost"]["again"].as_u64().unwrap() > 0);
+    }
+    let trip = "run programs/checkpoint_listing.rasm --set n=200 --check";
+    reviver(&format!("{trip} --strategy checkpoint --stats"))
+        .expect(0)
+        .prints_part("restored: yes, bit for bit")
+        .prints_part("strategy: checkpoint with 30 slots and leaves of 5000 steps")
+        .prints_part("made again");
+    let object = reviver(&format!("{trip} --strategy checkpoint=2:777 --json")).expect(0).json();
+    let exact = reviver(&format!("{trip} --exact --json")).expect(0).json();
+    for key in ["outputs", "steps", "restored", "bit_exact", "erased_bits", "digest"] {
+        assert_eq!(object[key], exact[key], "{key}");
+    }
+    reviver("run programs/fib.rasm --check --strategy checkpoint")
+        .expect(0)
+        .prints_part("history: 0 bytes")
+        .prints_part("no step loses anything");
+}
+
+#[test]
+fn what_cant_be_combined_is_refused() {
+    let listing = "programs/checkpoint_listing.rasm";
+    reviver(&format!("run {listing} --strategy tape")).expect(2).says("--check");
+    reviver(&format!("run {listing} --check --strategy auto --save-state s")).expect(2).says("--save-state");
+    reviver(&format!("{LISTING} --strategy auto --unchecked")).expect(2).says("exact");
+    reviver(&format!("{LISTING} --strategy bennett")).expect(2).says("the strategies are");
+    reviver(&format!("{LISTING} --strategy checkpoint=0")).expect(2).says("at least 1");
+    reviver(&format!("{LISTING} --strategy reverse --memory 1K"))
+        .expect(4)
+        .says("takes more than 1024 bytes");
+    reviver(&format!("{LISTING} --strategy checkpoint --memory 100"))
+        .expect(4)
+        .says("takes more than 100 bytes");
+    reviver(&format!("debug {listing} --strategy tape --batch -")).expect(2).says("reverse");
+}
+
+#[test]
+fn the_debugger_takes_strategies() {
+    let folder = Folder::new();
+    let script = folder.file("script", "goto end\nreverse-step 2000\ngoto 1\nprint y\n");
+    let of = |options: &str| {
+        let line = format!("debug programs/checkpoint_listing.rasm --set n=50 --batch {script} {options}");
+        reviver(&line).expect(0).stdout
+    };
+    let expected = of("");
+    for options in ["--strategy reverse", "--strategy checkpoint=2:100", "--strategy auto", "--memory 64K"] {
+        assert_eq!(of(options), expected, "{options}");
+    }
+}
+
+/// A gradient that is stopped again and again, there and back, is that of one piece.
+#[test]
+fn a_gradient_in_pieces_keeps_its_states() {
+    let folder = Folder::new();
+    for strategy in ["checkpoint=4:200", "auto --memory 40K", "tape", "reverse"] {
+        let command = format!("{LISTING} --set n=40 --json --strategy {strategy}");
+        let whole = reviver(&command).expect(0).json();
+        let mut from = String::new();
+        let mut pieces = 0;
+        let found = loop {
+            let state = folder.at(&format!("state{pieces}"));
+            let ran = reviver(&format!("{command} --max-steps 700 --save-state {state} --force{from}"));
+            if ran.code == 0 {
+                break ran.json();
+            }
+            ran.expect(5);
+            from = format!(" --from-state {state}");
+            pieces += 1;
+        };
+        assert!(pieces > 4, "{strategy}: {pieces} pieces");
+        assert_eq!(told(&found), told(&whole), "{strategy}");
+        reviver(&format!("{LISTING} --set n=40 --strategy checkpoint=5{from}"))
+            .expect(2)
+            .says("another strategy");
+    }
+}
+
+/// Nothing is kept in files: who is killed leaves none.
+#[test]
+fn a_killed_gradient_leaves_nothing_behind() {
+    for milliseconds in [5, 50, 200, 500] {
+        let folder = Folder::new();
+        let program = crate::support::root().join("programs/checkpoint_listing.rasm");
+        let mut child = Command::new(command().get_program())
+            .args(["grad", &program.display().to_string(), "--loss", "y", "--set", "n=3000000"])
+            .args(["--strategy", "checkpoint", "--save-state", "state"])
+            .current_dir(folder.path(""))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(folder.names(), [""; 0], "after {milliseconds} ms");
+    }
+}

@@ -1,0 +1,103 @@
+//! The laws of strategies: whatever is kept for a way back, it leads through the same states, and finds the same
+//! adjoints, to the last bit.
+
+use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::{Gradient, Origin, Subject as Differentiated, gradient};
+use reviver_vm::digest::state_digest;
+use reviver_vm::reports::{Loss, Tally};
+use reviver_vm::strategy::{Course, CourseHalt, Retention, Strategy};
+use reviver_vm::{Stop, Travel};
+
+use super::same;
+use crate::run::LONGEST;
+use crate::subject::Subject;
+
+/// Strategies that are compared with a history of everything that is lost.
+fn strategies(leaves: &[u64]) -> impl Iterator<Item = Retention> + '_ {
+    let checkpoint = |slots, leaf| Strategy::Checkpoint { slots: Some(slots), leaf: Some(leaf) };
+    let checkpoints =
+        leaves.iter().flat_map(move |&leaf| [1, 2, 3, 5].map(|slots| (checkpoint(slots, leaf), None)));
+    // So little memory that states are needed, and so much that they aren't.
+    let auto = [1 << 14, 1 << 20].map(|memory| (Strategy::Auto, Some(memory)));
+    let all = [(Strategy::Tape, None)].into_iter().chain(auto).chain(checkpoints);
+    all.map(|(strategy, memory)| Retention { strategy, memory })
+}
+
+/// What a gradient comes to that no strategy may change.
+type Outcome = (u64, Vec<Vec<u64>>, u64, u64, Vec<(u32, Loss, Tally)>);
+
+fn outcome(gradient: Gradient) -> Outcome {
+    let adjoints = gradient.adjoints;
+    let lists = vec![adjoints.cells, adjoints.stack, adjoints.input, adjoints.output];
+    (gradient.value, lists, gradient.drops, gradient.steps_back, gradient.trust.reports.iter().collect())
+}
+
+/// The gradient of the first result that has one is the same by every strategy, and the step at which it traps, if it does.
+pub fn gradients_agree(subject: &Subject) -> Result<(), String> {
+    let Ok(exact) = subject.differentiated(true, LONGEST) else { return Ok(()) };
+    let globals = exact.program.module().globals.iter().enumerate();
+    let reals = globals.filter(|(_, global)| global.class == Class::Real);
+    let mut reals = reals.flat_map(|(n, _)| exact.variables(n).unwrap_or_default());
+    let Some(loss) = reals.find(|real| matches!(real.origin, Origin::Cell(_))) else { return Ok(()) };
+    let expected = gradient(&exact, &loss).map(outcome);
+    for retention in strategies(&[1, 7]) {
+        let start = exact.start.try_clone().map_err(|error| error.to_string())?;
+        let by_strategy = Differentiated::new(exact.program.clone(), start, true, LONGEST);
+        let by_strategy = by_strategy.map_err(|error| error.to_string())?;
+        let (runner, retention) = (exact.runner.clone(), Some(retention));
+        let by_strategy = Differentiated { runner, retention, ..by_strategy };
+        match gradient(&by_strategy, &loss).map(outcome) {
+            // There is too little memory for one state.
+            Err(reviver_vm::differentiate::DifferentiateError::MemoryFull { .. }) => {}
+            found => same(&format!("the gradient by {retention:?}"), found, expected.clone())?,
+        }
+    }
+    Ok(())
+}
+
+/// A way there and back comes through the same states by every strategy.
+pub fn ways_back_agree(subject: &Subject) -> Result<(), String> {
+    // Adjoints come back by a history alone.
+    if subject.program.switches_mode() {
+        return Ok(());
+    }
+    let history = [Retention::RESIDUES].into_iter();
+    let mut expected = None;
+    for retention in history.chain(strategies(&[1, 5])) {
+        let Some(found) = there_and_back(subject, retention)? else { continue };
+        match &expected {
+            None => expected = Some(found),
+            Some(expected) => same(&format!("the way by {retention:?}"), &found, expected)?,
+        }
+    }
+    Ok(())
+}
+
+/// Digests and counters at each stop of a way there and back, which is made a few steps at a time.
+fn there_and_back(subject: &Subject, retention: Retention) -> Result<Option<Vec<String>>, String> {
+    let machine = subject.machine(false);
+    let mut course =
+        Course::begin(machine, Some(retention), Travel::Forward).map_err(|error| error.to_string())?;
+    let mut seen = Vec::new();
+    for travel in [Travel::Forward, Travel::Backward] {
+        let mut left = LONGEST;
+        while left > 0 {
+            let budget = left.min(3);
+            let before = course.machine().state().step;
+            let outcome = match course.run(None, travel, budget) {
+                Ok(stop) => format!("{stop:?}"),
+                Err(CourseHalt::Trap(trap)) => format!("{trap:?}"),
+                Err(CourseHalt::Full { .. }) => return Ok(None),
+            };
+            let state = course.machine().state();
+            left = left.saturating_sub(state.step.abs_diff(before).max(1));
+            let counters = (state.counters.erased_bits, state.counters.discarded_bits, state.counters.calls);
+            seen.push(format!("{outcome} at {}: {} {counters:?}", state.step, state_digest(state)));
+            let is_shown = outcome.starts_with("Shown");
+            if outcome != format!("{:?}", Stop::Budget) && !is_shown {
+                break;
+            }
+        }
+    }
+    Ok(Some(seen))
+}

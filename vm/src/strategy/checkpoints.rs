@@ -1,0 +1,97 @@
+//! A bounded number of states along a way, evenly spaced: where re-execution starts. Knows no
+//! machine.
+
+use std::sync::Arc;
+
+use crate::room::OutOfMemory;
+use crate::state::State;
+
+use super::spaced::Spaced;
+
+/// How many states may be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckpointBounds {
+    /// Memory that they may take.
+    pub bytes: usize,
+    /// How many are kept at least, whatever their size, and at most.
+    pub least: usize,
+    pub most: usize,
+}
+
+impl CheckpointBounds {
+    /// How many states of a size may be kept.
+    pub fn count(self, bytes: usize) -> usize {
+        (self.bytes / bytes.max(1)).max(self.least).min(self.most)
+    }
+}
+
+/// States at multiples of a spacing, by their distance from the origin. A clone shares the states.
+#[derive(Clone, Debug)]
+pub struct Checkpoints<B = u64> {
+    bounds: CheckpointBounds,
+    states: Spaced<Arc<State<B>>>,
+}
+
+impl<B: Copy + Default + PartialEq> Checkpoints<B> {
+    /// None yet. `spacing` is the number of steps between two of them at first.
+    pub fn new(spacing: u64, bounds: CheckpointBounds) -> Checkpoints<B> {
+        Checkpoints { bounds, states: Spaced::new(spacing) }
+    }
+
+    /// The distance from the origin at which the next one is due.
+    pub fn due(&self) -> u64 {
+        self.states.due()
+    }
+
+    /// How many steps are between two of them now.
+    pub fn spacing(&self) -> u64 {
+        self.states.spacing()
+    }
+
+    /// Takes the state at the distance that is due.
+    ///
+    /// # Errors
+    /// There is no memory for it: then none is taken any more, and going back leads over longer stretches.
+    pub fn add(&mut self, state: &State<B>) -> Result<(), OutOfMemory> {
+        let copy = Arc::new(state.try_clone()?);
+        self.take(copy);
+        Ok(())
+    }
+
+    /// Takes a state that is a copy already.
+    pub fn take(&mut self, state: Arc<State<B>>) {
+        let most = self.bounds.count(bytes(&state));
+        if most > 0 {
+            self.states.add(state, most);
+        }
+    }
+
+    /// The furthest one that is at most `distance` from the origin.
+    pub fn before(&self, distance: u64) -> Option<&Arc<State<B>>> {
+        self.states.before(distance)
+    }
+
+    /// All of them, with their distances.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &Arc<State<B>>)> {
+        self.states.iter()
+    }
+
+    /// Memory that they take.
+    pub fn bytes(&self) -> usize {
+        self.states.iter().map(|(_, state)| bytes(state)).sum()
+    }
+}
+
+/// Memory that a state takes which is a copy.
+pub fn bytes<B>(state: &State<B>) -> usize {
+    let adjoints = state.adjoints.as_ref().map_or(0, |adjoints| adjoints.all().count());
+    let ints = state.ints.len() + state.int_stack.len();
+    let reals = state.reals.len() + state.real_stack.len() + adjoints;
+    let entries = state.input.len() + state.output.len();
+    size_of::<State<B>>()
+        + ints * size_of::<i64>()
+        + reals * size_of::<B>()
+        + entries * size_of::<crate::state::TapeEntry<B>>()
+        + state.calls.len() * size_of::<crate::state::CallRecord>()
+        + state.references.len() * size_of::<crate::state::Reference>()
+}

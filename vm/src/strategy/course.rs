@@ -1,0 +1,418 @@
+//! A way there and back under a strategy. Away from its origin a course keeps what the strategy says; toward it, it has at
+//! hand what the next steps back need, if need be by making a stretch again from a kept state. What comes out, state after
+//! state, is what a history of everything gives. Knows when to keep what; knows no instruction and no adjoint.
+//!
+//! A stretch is made again on a machine of its own, and its residues go to the machine that is on the way back. So it
+//! doesn't matter that this one carries adjoints, of which no kept state knows.
+
+use std::sync::Arc;
+
+use crate::history::Residues;
+use crate::interp::engine::Interpreted;
+use crate::machine::Machine;
+use crate::room::{OutOfMemory, Room};
+use crate::state::State;
+use crate::stops::{Node, Stops};
+use crate::trap::{Cause, Trap};
+use crate::travel::{Stop, Travel};
+
+use super::halt::CourseHalt;
+use super::saved::SavedCourse;
+use super::stretches::KeptStretches;
+use super::{CourseCost, Retention, Strategy, Taken, Why, loses_nothing};
+
+/// A machine on its way, and what is kept for the way back.
+#[derive(Debug)]
+pub struct Course<B = u64> {
+    machine: Machine<B>,
+    /// None where nothing is kept: then going back is executing inverses, whatever that loses.
+    retention: Option<Retention>,
+    kept: KeptForWayBack<B>,
+    /// The number of own steps at the start, and the way that leads away from there.
+    origin: i64,
+    away: Travel,
+    cost: CourseCost,
+}
+
+#[derive(Debug)]
+enum KeptForWayBack<B> {
+    /// Nothing, because nothing is lost, or because nobody wants it.
+    Nothing,
+    /// A history of everything, in the machine.
+    Log,
+    /// States, and a history of the stretch that the machine is in.
+    Stretches(Box<KeptStretches<B>>),
+}
+
+/// Where the losses of fewer steps fit into the memory, a history is given up.
+const FEW: u64 = 16;
+
+/// So many steps are made between two looks at what a history takes that is bounded.
+const STRETCH: u64 = 1 << 16;
+
+impl<B: Interpreted> Course<B> {
+    /// Begins at a machine's state, which has no history; `away` is the way there.
+    ///
+    /// # Errors
+    /// There is no memory for a copy of the state.
+    pub fn begin(
+        mut machine: Machine<B>,
+        retention: Option<Retention>,
+        away: Travel,
+    ) -> Result<Course<B>, OutOfMemory> {
+        let program = machine.program();
+        let is_lossless = loses_nothing(program.module()) && !program.switches_mode();
+        let kept = match retention.map(|retention| (retention, retention.strategy)) {
+            None => KeptForWayBack::Nothing,
+            Some((_, Strategy::Reverse | Strategy::Tape)) => KeptForWayBack::Log,
+            Some(_) if is_lossless => KeptForWayBack::Nothing,
+            Some((retention, Strategy::Checkpoint { .. } | Strategy::Auto)) => {
+                let origin = Arc::new(machine.state().try_clone()?);
+                KeptForWayBack::Stretches(Box::new(KeptStretches::new(origin, retention)))
+            }
+        };
+        if !matches!(kept, KeptForWayBack::Nothing) {
+            machine.keep_residues();
+        }
+        if retention.is_some_and(|retention| retention.strategy == Strategy::Tape) {
+            machine.tape();
+        }
+        let (origin, cost) = (machine.state().own_steps(), CourseCost::default());
+        Ok(Course { machine, retention, kept, origin, away, cost })
+    }
+
+    /// The same for a way that is known to have so many steps.
+    #[must_use]
+    pub fn of_length(mut self, steps: Option<u64>) -> Course<B> {
+        if let KeptForWayBack::Stretches(stretches) = &mut self.kept {
+            stretches.expect(steps);
+        }
+        self
+    }
+
+    /// A copy. Kept states are shared.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn try_clone(&self) -> Result<Course<B>, OutOfMemory> {
+        let kept = match &self.kept {
+            KeptForWayBack::Nothing => KeptForWayBack::Nothing,
+            KeptForWayBack::Log => KeptForWayBack::Log,
+            KeptForWayBack::Stretches(stretches) => KeptForWayBack::Stretches(stretches.clone()),
+        };
+        Ok(Course { machine: self.machine.try_clone()?, kept, ..*self })
+    }
+
+    pub fn machine(&self) -> &Machine<B> {
+        &self.machine
+    }
+
+    /// The machine, to turn round; what it changes of values makes another way.
+    pub fn machine_mut(&mut self) -> &mut Machine<B> {
+        &mut self.machine
+    }
+
+    /// The machine at the end of its use.
+    pub fn into_machine(self) -> Machine<B> {
+        self.machine
+    }
+
+    pub fn retention(&self) -> Option<Retention> {
+        self.retention
+    }
+
+    /// What it has cost so far.
+    pub fn cost(&self) -> CourseCost {
+        let peak_bytes = self.cost.peak_bytes.max(self.bytes());
+        CourseCost { peak_bytes, ..self.cost }
+    }
+
+    /// Memory that is taken now to go back.
+    fn bytes(&self) -> u64 {
+        let states = match &self.kept {
+            KeptForWayBack::Stretches(stretches) => stretches.bytes(),
+            KeptForWayBack::Nothing | KeptForWayBack::Log => 0,
+        };
+        (states + self.machine.history_bytes()) as u64
+    }
+
+    /// Which strategy it takes, and why; none where none was asked for.
+    pub fn taken(&self) -> Option<Taken> {
+        let retention = self.retention?;
+        let asked = |strategy| Taken { strategy, why: Why::Asked };
+        Some(match (&self.kept, retention.strategy) {
+            (KeptForWayBack::Nothing, Strategy::Auto) => {
+                Taken { strategy: Strategy::Reverse, why: Why::NothingIsLost }
+            }
+            (KeptForWayBack::Nothing, strategy) => Taken { strategy, why: Why::NothingIsLost },
+            (KeptForWayBack::Log, strategy) => asked(strategy),
+            (KeptForWayBack::Stretches(stretches), strategy) => {
+                let why = stretches.why(strategy, self.cost().peak_bytes);
+                let strategy =
+                    if matches!(why, Why::Fits { .. }) { Strategy::Reverse } else { stretches.strategy() };
+                Taken { strategy, why }
+            }
+        })
+    }
+
+    /// How far the state is from the start.
+    fn distance(&self) -> u64 {
+        self.machine.state().own_steps().abs_diff(self.origin)
+    }
+
+    /// Makes at most `budget` steps, but none at a place to stop at, as [`Machine::run_heeding`].
+    ///
+    /// # Errors
+    /// A trap, or more memory than there may be.
+    pub fn run(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, CourseHalt> {
+        let is_away = travel == self.away;
+        match self.kept {
+            KeptForWayBack::Nothing => self.make(stops, travel, budget).1.map_err(CourseHalt::Trap),
+            KeptForWayBack::Log => self.logged(stops, travel, budget),
+            KeptForWayBack::Stretches(_) if is_away => self.leave(stops, travel, budget),
+            KeptForWayBack::Stretches(_) => self.come_back(stops, travel, budget),
+        }
+    }
+
+    /// Makes steps as the machine stands; how many, and what came of it.
+    fn make(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> (u64, Result<Stop, Trap>) {
+        let before = self.machine.state().step;
+        let outcome = self.machine.run_heeding(stops, travel, budget);
+        let made = self.machine.state().step.abs_diff(before);
+        self.cost.steps += made;
+        (made, outcome)
+    }
+
+    /// Makes steps of which a history is kept, as long as it isn't too large.
+    fn logged(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, CourseHalt> {
+        let memory = self.retention.and_then(|retention| retention.memory);
+        let mut left = budget;
+        loop {
+            let part = memory.map_or(left, |_| left.min(STRETCH));
+            let (made, outcome) = self.make(stops, travel, part);
+            self.note_bytes();
+            let stop = outcome?;
+            if let Some(bytes) = memory.filter(|&memory| self.cost.peak_bytes > memory) {
+                return Err(CourseHalt::Full { bytes });
+            }
+            left -= made;
+            if stop != Stop::Budget || left == 0 || made < part {
+                return Ok(stop);
+            }
+        }
+    }
+
+    fn note_bytes(&mut self) {
+        self.cost.peak_bytes = self.cost.peak_bytes.max(self.bytes());
+    }
+
+    fn stretches(&mut self) -> Option<&mut KeptStretches<B>> {
+        match &mut self.kept {
+            KeptForWayBack::Stretches(stretches) => Some(stretches),
+            KeptForWayBack::Nothing | KeptForWayBack::Log => None,
+        }
+    }
+
+    /// Leads away from the start, leaf by leaf.
+    fn leave(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, CourseHalt> {
+        let mut left = budget;
+        loop {
+            let here = self.distance();
+            let is_end = self.is_at_end(stops, travel);
+            let Some(stretches) = self.stretches() else { return Ok(Stop::Budget) };
+            let ahead = stretches.ahead(here);
+            if !is_end && stretches.is_due(here) {
+                self.pass_leaf(here);
+            }
+            let fitting = if is_end { u64::MAX } else { self.fitting(here)? };
+            let part = left.min(ahead).min(fitting);
+            let (made, outcome) = self.make(stops, travel, part);
+            left -= made;
+            if outcome != Ok(Stop::Budget) || left == 0 || made < part {
+                self.note_bytes();
+                return outcome.map_err(CourseHalt::Trap);
+            }
+        }
+    }
+
+    /// Whether no step is to be made any more in a direction.
+    fn is_at_end(&self, stops: Option<&Stops>, travel: Travel) -> bool {
+        let (program, state) = (self.machine.program(), self.machine.state());
+        let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
+        let is_bound = state.calls.is_empty() && state.position == bound;
+        is_bound || stops.is_some_and(|stops| stops.contains(Node::of(state, travel)))
+    }
+
+    /// A leaf is behind, and the way goes on.
+    fn pass_leaf(&mut self, here: u64) {
+        self.note_bytes();
+        let (state, history) = (self.machine.state(), self.machine.history_bytes());
+        let KeptForWayBack::Stretches(stretches) = &mut self.kept else { return };
+        self.cost.checkpoints += u64::from(stretches.pass_leaf(here, state, history));
+        // Without its history the stretch is made again where it is needed; where nothing was lost there is none.
+        if !stretches.is_whole() && history > 0 {
+            stretches.give_history_up(here, state.step);
+            self.machine.replace_residues(Residues::default());
+        }
+    }
+
+    /// Steps whose losses fit into the memory for certain. Where these are few the history of what is behind is given up.
+    fn fitting(&mut self, here: u64) -> Result<u64, CourseHalt> {
+        let (step, history) = (self.machine.state().step, self.machine.history_bytes());
+        let Some(stretches) = self.stretches() else { return Ok(u64::MAX) };
+        let fitting = stretches.fitting(history);
+        if fitting >= FEW || history == 0 {
+            return if fitting == 0 { Err(stretches.full()) } else { Ok(fitting) };
+        }
+        stretches.give_history_up(here, step);
+        let fitting = stretches.fitting(0);
+        let full = stretches.full();
+        self.note_bytes();
+        self.machine.replace_residues(Residues::default());
+        if fitting == 0 { Err(full) } else { Ok(fitting) }
+    }
+
+    /// Leads back toward the start. Steps of rules come between those of the way there, and have no part in distances.
+    fn come_back(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, CourseHalt> {
+        let mut left = budget;
+        loop {
+            let here = self.distance();
+            let Some(stretches) = self.stretches() else { return Ok(Stop::Budget) };
+            stretches.turn();
+            if here > 0 && here == stretches.base() && !self.reach_back(here)? {
+                return Ok(Stop::Interrupted);
+            }
+            let base = self.stretches().map_or(0, |stretches| stretches.base());
+            let part = if here == 0 { left } else { left.min(here.saturating_sub(base).max(1)) };
+            let (made, outcome) = self.make(stops, travel, part);
+            left -= made;
+            if outcome != Ok(Stop::Budget) || left == 0 || made < part {
+                self.note_bytes();
+                return outcome.map_err(CourseHalt::Trap);
+            }
+        }
+    }
+
+    /// Has at hand what the steps before a distance have lost. Whether nobody has stopped it.
+    fn reach_back(&mut self, here: u64) -> Result<bool, CourseHalt> {
+        let Some(stretches) = self.stretches() else { return Ok(true) };
+        if stretches.is_quiet_before(here) {
+            self.machine.replace_residues(Residues::default());
+            return Ok(true);
+        }
+        let no_memory = self.no_memory();
+        let Some(stretches) = self.stretches() else { return Ok(true) };
+        // The residues of the stretch behind are used up.
+        let (mut at, state) = stretches.last_before(here);
+        let copy = state.try_clone().map_err(|_| no_memory)?;
+        let mut again = self.machine.beside(copy);
+        while let Some(next) = self.stretches().and_then(|stretches| stretches.next(at, here)) {
+            if !self.make_again(&mut again, at.abs_diff(next.at))? {
+                return Ok(false);
+            }
+            at = next.at;
+            if next.is_kept
+                && let Some(stretches) = self.stretches()
+                && stretches.keep(at, again.state())
+            {
+                self.cost.checkpoints += 1;
+            }
+        }
+        // What the machine has kept since, of rules alone, serves no way back.
+        self.machine.replace_residues(Residues::default());
+        let Some(base) = self.record(&mut again, at, here)? else { return Ok(false) };
+        self.machine.replace_residues(again.into_residues().unwrap_or_default());
+        if let Some(stretches) = self.stretches() {
+            stretches.begin_at(base);
+        }
+        self.note_bytes();
+        Ok(true)
+    }
+
+    /// Makes a leaf again and keeps what it loses, of its end if it isn't all that fits into the memory. Where that begins; none
+    /// if somebody has stopped it.
+    fn record(&mut self, again: &mut Machine<B>, from: u64, to: u64) -> Result<Option<u64>, CourseHalt> {
+        again.keep_residues();
+        let (mut at, mut base) = (from, from);
+        while at < to {
+            let Some(stretches) = self.stretches() else { return Ok(None) };
+            let mut fitting = stretches.fitting(again.history_bytes());
+            if fitting < FEW && again.history_bytes() > 0 {
+                fitting = stretches.fitting(0);
+                again.replace_residues(Residues::default());
+                base = at;
+            }
+            if fitting == 0 {
+                return Err(self
+                    .stretches()
+                    .map_or(CourseHalt::Full { bytes: 0 }, |stretches| stretches.full()));
+            }
+            let part = fitting.min(to - at);
+            if !self.make_again(again, part)? {
+                return Ok(None);
+            }
+            at += part;
+        }
+        Ok(Some(base))
+    }
+
+    /// Makes steps again that were made before. Whether nobody has stopped it.
+    fn make_again(&mut self, again: &mut Machine<B>, steps: u64) -> Result<bool, CourseHalt> {
+        let before = again.state().step;
+        let outcome = again.run_heeding(None, self.away, steps);
+        let made = again.state().step.abs_diff(before);
+        self.cost.steps += made;
+        self.cost.again += made;
+        match outcome {
+            Ok(Stop::Interrupted) => Ok(false),
+            // They were made once: only memory can be missing.
+            Ok(_) if made == steps => Ok(true),
+            Ok(_) => Err(self.no_memory().into()),
+            Err(trap) => Err(trap.into()),
+        }
+    }
+
+    fn no_memory(&self) -> Trap {
+        let at = Node::of(self.machine.state(), self.away.reversed()).instruction();
+        Trap { at, cause: Cause::NoMemory(Room::Copy) }
+    }
+}
+
+impl Course {
+    /// Takes it apart, so that it can be gone on with.
+    ///
+    /// # Errors
+    /// There is no memory for a copy of a state that somebody else has, too.
+    pub fn into_saved(self) -> Result<(State, Option<Residues>, Option<SavedCourse>), OutOfMemory> {
+        let cost = self.cost();
+        let (state, residues) = self.machine.into_parts();
+        let Some(retention) = self.retention else { return Ok((state, residues, None)) };
+        let stretches = match self.kept {
+            KeptForWayBack::Stretches(stretches) => Some(stretches.into_saved()?),
+            KeptForWayBack::Nothing | KeptForWayBack::Log => None,
+        };
+        Ok((state, residues, Some(SavedCourse { retention, cost, stretches })))
+    }
+
+    /// Goes on with a course from a machine that stands where it was taken apart, with the history that it had. `start` is where it began.
+    ///
+    /// # Errors
+    /// There is no memory for a copy of the start.
+    pub fn resume(machine: Machine, start: &State, saved: SavedCourse) -> Result<Course, OutOfMemory> {
+        let SavedCourse { retention, cost, stretches } = saved;
+        let kept = match (stretches, machine.residues()) {
+            (Some(stretches), _) => {
+                let origin = Arc::new(start.try_clone()?);
+                KeptForWayBack::Stretches(Box::new(KeptStretches::resume(origin, retention, stretches)))
+            }
+            (None, Some(_)) => KeptForWayBack::Log,
+            (None, None) => KeptForWayBack::Nothing,
+        };
+        let (retention, away, origin) = (Some(retention), Travel::Forward, start.own_steps());
+        let mut course = Course { machine, retention, kept, origin, away, cost };
+        if retention.is_some_and(|retention| retention.strategy == Strategy::Tape) {
+            course.machine.tape();
+        }
+        Ok(course)
+    }
+}

@@ -1,0 +1,119 @@
+//! Which states are kept of a way whose length nobody knows before its end: on the way there, evenly spaced ones
+//! ([`super::Checkpoints`]), fewer for each step the longer it becomes; and where it ends, those of them with which the way
+//! back costs least. The others give their slots back, so that the binomial schedule has some for the end of the way.
+
+use super::schedule::advances;
+
+/// With more kept states than so many all are left as they are: stretches are short then, and looking for the best ones takes long.
+const MOST: usize = 160;
+
+/// Of kept states, told by the leaves before which they were kept, those that the way back is to begin with: their numbers. The
+/// first one is that of the beginning. `leaves` is the length of the way.
+pub fn chosen(kept: &[u64], leaves: u64, slots: u64) -> Vec<usize> {
+    if kept.len() > MOST {
+        return (0..kept.len()).collect();
+    }
+    let Some(table) = ChoiceTable::of(kept, leaves, slots) else { return (0..kept.len()).collect() };
+    let mut chosen = vec![0];
+    let mut here = (0, 1);
+    while let Some(next) = table.next(here) {
+        chosen.push(next);
+        here = (next, here.1 + 1);
+    }
+    chosen
+}
+
+/// What it costs at least to go back from the end to each kept state, if so many are kept up to there.
+struct ChoiceTable {
+    /// By the number of the state, then by how many are kept.
+    best: Vec<Vec<Choice>>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Choice {
+    cost: u64,
+    /// The kept state behind it that is used next, if one is.
+    next: Option<usize>,
+}
+
+impl ChoiceTable {
+    fn of(kept: &[u64], leaves: u64, slots: u64) -> Option<ChoiceTable> {
+        let count = kept.len();
+        let mut best = vec![vec![Choice::default(); count + 2]; count];
+        for n in (0..count).rev() {
+            let here = *kept.get(n)?;
+            for used in 1..=n + 1 {
+                // The slots that are left, that of this state included.
+                let left = slots.saturating_sub(used as u64 - 1).max(1);
+                let mut choice = Choice { cost: advances(leaves.saturating_sub(here), left), next: None };
+                for (next, &there) in kept.iter().enumerate().skip(n + 1) {
+                    let behind = best.get(next)?.get(used + 1)?.cost;
+                    let cost = advances(there.saturating_sub(here), left).saturating_add(behind);
+                    if cost < choice.cost && used as u64 <= slots.saturating_sub(1) {
+                        choice = Choice { cost, next: Some(next) };
+                    }
+                }
+                *best.get_mut(n)?.get_mut(used)? = choice;
+            }
+        }
+        Some(ChoiceTable { best })
+    }
+
+    fn next(&self, (state, used): (usize, usize)) -> Option<usize> {
+        self.best.get(state)?.get(used)?.next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spaced::Spaced;
+    use super::*;
+
+    /// The leaves before which states are kept where a way ends that nobody knew the length of.
+    fn kept(leaves: u64, slots: u64) -> Vec<u64> {
+        let mut spaced = Spaced::new(1);
+        for leaf in 1..leaves {
+            if slots > 1 && leaf == spaced.due() {
+                spaced.add((), slots as usize - 1);
+            }
+        }
+        [0].into_iter().chain(spaced.iter().map(|(at, ())| at)).collect()
+    }
+
+    /// What a way costs, the way there and that of the first leaf back included, as revolve counts.
+    fn cost(leaves: u64, slots: u64) -> u64 {
+        let kept = kept(leaves, slots);
+        let chosen: Vec<u64> = chosen(&kept, leaves, slots).into_iter().map(|n| kept[n]).collect();
+        assert!(chosen.len() as u64 <= slots && chosen[0] == 0);
+        let ends = chosen.iter().skip(1).copied().chain([leaves]);
+        let again = |((n, from), to): ((usize, &u64), u64)| advances(to - from, slots - n as u64);
+        // The last leaf is gone back over where the way there ends.
+        (leaves - 1) + chosen.iter().enumerate().zip(ends).map(again).sum::<u64>()
+    }
+
+    #[test]
+    fn not_knowing_the_length_costs_at_most_one_more_sweep_and_mostly_little() {
+        for slots in 1..40 {
+            for leaves in 2..600 {
+                let (found, least) = (cost(leaves, slots), advances(leaves, slots));
+                assert!(
+                    found <= least + leaves,
+                    "{leaves} leaves, {slots} slots: {found}, and {least} would do"
+                );
+            }
+        }
+        for (leaves, slots) in [(1_200, 30), (1_500, 30), (1_900, 30), (9_000, 30), (15_000, 30)] {
+            let (found, least) = (cost(leaves, slots), advances(leaves, slots));
+            assert!(
+                found * 100 <= least * 106,
+                "{leaves} leaves, {slots} slots: {found}, and {least} would do"
+            );
+        }
+    }
+
+    #[test]
+    fn the_beginning_alone_serves_where_nothing_else_is_kept() {
+        assert_eq!(chosen(&[0], 10, 1), [0]);
+        assert_eq!(cost(10, 1), 9 + 45);
+    }
+}
