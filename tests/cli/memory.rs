@@ -2,21 +2,31 @@
 //! is the system's, `ulimit -v`, so that nothing here takes the memory of the machine that tests it.
 #![cfg(unix)]
 
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use crate::support::{Folder, Ran, reviver, root};
 
-/// `reviver` that may take so many MiB of addresses.
+/// `reviver` that may take so many MiB of addresses more than it takes for nothing.
 fn within(mebibytes: u32, arguments: &str) -> Ran {
-    let script =
-        format!("ulimit -v {}; exec {} {arguments}", mebibytes * 1024, env!("CARGO_BIN_EXE_reviver"));
-    let output =
-        Command::new("sh").args(["-c", &script]).current_dir(root()).stdin(Stdio::null()).output().unwrap();
+    let output = limited(least() + mebibytes, arguments);
     Ran {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
     }
+}
+
+fn limited(mebibytes: u32, arguments: &str) -> Output {
+    let script =
+        format!("ulimit -v {}; exec {} {arguments}", mebibytes * 1024, env!("CARGO_BIN_EXE_reviver"));
+    Command::new("sh").args(["-c", &script]).current_dir(root()).stdin(Stdio::null()).output().unwrap()
+}
+
+/// MiB of addresses without which the program doesn't even start: its own code, which depends on how it was built.
+fn least() -> u32 {
+    static LEAST: OnceLock<u32> = OnceLock::new();
+    *LEAST.get_or_init(|| (1..4096).find(|&least| limited(least, "--version").status.success()).unwrap())
 }
 
 /// A program that repeats a statement for ever.
@@ -31,7 +41,7 @@ fn arrays() {
     let folder = Folder::new();
     let file = folder.file("a.rasm", ".var A[100000000]: real\n  add A[7], 1\n  sub A[7], 1\n");
     for command in ["run", "debug --batch /dev/null", "grad --loss A[7]"] {
-        within(512, &format!("{command} {file}")).expect(4).says("not enough memory for the cells");
+        within(480, &format!("{command} {file}")).expect(4).says("not enough memory for the cells");
     }
     let file = folder.file("b.rasm", ".var A[4000000000]\n  add A[7], 1\n  sub A[7], 1\n");
     reviver(&format!("run {file}")).expect(3).says("more than 268435456");
@@ -42,7 +52,7 @@ fn frames() {
     let folder = Folder::new();
     let text = ".limit depth 1000000\n  call p()\n.proc p()\n.ancilla A[1000000]\n  call p()\n.end\n";
     let file = folder.file("a.rasm", text);
-    within(512, &format!("run {file}"))
+    within(480, &format!("run {file}"))
         .expect(4)
         .says("memory ran out: there is none for the frame of this call")
         .says("`.limit depth`");
@@ -68,7 +78,7 @@ fn stacks() {
     // What is pushed leaves 0 behind.
     let text = std::fs::read_to_string(&file).unwrap().replace("push n\n", "add x, n\n    push x\n");
     let file = folder.file("a.rasm", format!(".var x\n{text}"));
-    within(256, &format!("run {file}"))
+    within(64, &format!("run {file}"))
         .expect(4)
         .says("memory ran out: there is none for another value on the stack")
         .says("`.limit stack`");
@@ -79,7 +89,7 @@ fn tapes() {
     let folder = Folder::new();
     let text = |limit: &str| for_ever(&format!("{limit}\n.var x"), "write x");
     let file = folder.file("a.rasm", text(".limit tape 1000000000"));
-    within(256, &format!("run {file}"))
+    within(64, &format!("run {file}"))
         .expect(4)
         .says("memory ran out: there is none for another value on the tape")
         .says("`.limit tape`");
@@ -101,7 +111,7 @@ fn tapes() {
 fn histories() {
     let folder = Folder::new();
     let file = folder.file("a.rasm", for_ever(".var x", "overwrite x, n"));
-    within(256, &format!("run {file} --exact"))
+    within(64, &format!("run {file} --exact"))
         .expect(4)
         .says("memory ran out: there is none for what the way back needs of this step")
         .says("`--exact`");
@@ -112,7 +122,7 @@ fn histories() {
 fn shows() {
     let folder = Folder::new();
     let file = folder.file("a.rasm", for_ever(".var x", "show x"));
-    let object = within(1024, &format!("run {file} --json --max-steps 6000000")).expect(5).json();
+    let object = within(990, &format!("run {file} --json --max-steps 6000000")).expect(5).json();
     assert_eq!(object["shown"].as_array().unwrap().len(), 1 << 20);
     assert_eq!(object["shown_left_out"], 2_000_000 - (1 << 20));
 }
@@ -122,8 +132,8 @@ fn shows() {
 fn copies() {
     let folder = Folder::new();
     let file = folder.file("a.rasm", ".var A[40000000]\n  add A[7], 1\n  sub A[7], 1\n");
-    within(600, &format!("run {file}")).expect(0);
-    within(600, &format!("run {file} --check")).expect(4).says("not enough memory for the copies");
+    within(570, &format!("run {file}")).expect(0);
+    within(570, &format!("run {file} --check")).expect(4).says("not enough memory for the copies");
     reviver(&format!("run {file} --check")).expect(0);
 }
 
@@ -133,7 +143,7 @@ fn saved_states() {
     let folder = Folder::new();
     let file = folder.file("a.rasm", ".var A[40000000]\n  add A[7], 1\n  sub A[7], 1\n");
     let state = folder.path("state");
-    within(370, &format!("run {file} --save-state {}", state.display())).expect(3).says("not enough memory");
+    within(340, &format!("run {file} --save-state {}", state.display())).expect(3).says("not enough memory");
     assert!(!state.exists());
 }
 
@@ -143,15 +153,15 @@ fn results() {
     let folder = Folder::new();
     let file = folder.file("a.rasm", ".out A[10000000]\n  add A[7], 1\n");
     for (options, bytes) in [("", "30000005"), ("--json", "20000126")] {
-        within(112, &format!("run {file} {options} | wc -c")).expect(0).prints(&format!("{bytes}\n"));
+        within(80, &format!("run {file} {options} | wc -c")).expect(0).prints(&format!("{bytes}\n"));
     }
     let text = ".limit tape 2000000\n.var n\n.var x\n  from n == 0\n    add x, 9223372036854775807\n    write x\n    \
                 add n, 1\n  until n == 2000000\n  sub n, 2000000\n";
     let file = folder.file("b.rasm", text);
-    within(112, &format!("run {file} | wc -c")).expect(0).prints("42000008\n");
+    within(80, &format!("run {file} | wc -c")).expect(0).prints("42000008\n");
     // The text of a file is made before it is written, so that the file appears whole.
     let tape = folder.path("tape");
-    within(112, &format!("run {file} --tape-out {} > /dev/null", tape.display()))
+    within(80, &format!("run {file} --tape-out {} > /dev/null", tape.display()))
         .expect(3)
         .says("there is not enough memory");
     assert!(!tape.exists());
@@ -163,12 +173,12 @@ fn derivatives() {
     let folder = Folder::new();
     let file = folder.file("a.rasm", ".inout A[5000000]: real\n.out y: real\n  add.mul y, A[7], A[8]\n");
     for (command, too_little, enough) in [
-        ("grad --loss y --wrt A[7]", 140, 300),
-        ("grad --loss y", 220, 400),
-        ("jacobian --of y --wrt A[7]", 140, 300),
-        ("jacobian --of y", 220, 600),
+        ("grad --loss y --wrt A[7]", 105, 270),
+        ("grad --loss y", 185, 370),
+        ("jacobian --of y --wrt A[7]", 105, 270),
+        ("jacobian --of y", 185, 570),
         ("jacobian", 1000, 0),
-        ("hessian --loss y --wrt A[7]", 220, 500),
+        ("hessian --loss y --wrt A[7]", 185, 470),
         ("taylor --order 2 --along A[7] --of y", 500, 1000),
     ] {
         let ran = within(too_little, &format!("{command} {file} --json"));
@@ -192,18 +202,18 @@ fn the_debugger() {
         let script = folder.file("script", commands);
         within(mebibytes, &format!("debug {file} --batch {script}"))
     };
-    debug(70, "step\n").expect(4).says("not enough memory for the copy of the state that one goes back to");
+    debug(43, "step\n").expect(4).says("not enough memory for the copy of the state that one goes back to");
     let no_copy = "error: there is not enough memory for a copy of the state";
     for command in ["set A[1] = 5", "gradient A[1]", "why A[1]", "history A[1]", "check", "picture p.svg"] {
-        let ran = debug(150, &format!("goto end\n{command}\n")).expect(1);
+        let ran = debug(115, &format!("goto end\n{command}\n")).expect(1);
         assert!(ran.stdout.contains(no_copy), "{ran:#?}");
     }
     // Going back takes one too, and traps where one is.
-    let ran = debug(150, "goto end\nreverse-step\nprint A[99999]\n").expect(0);
+    let ran = debug(115, "goto end\nreverse-step\nprint A[99999]\n").expect(0);
     assert!(ran.stdout.contains("trap: memory ran out: there is none for a copy of the state"), "{ran:#?}");
     assert!(ran.stdout.contains("= 0.1\n"), "{ran:#?}");
     // A search that can't go back doesn't say that there is nothing.
-    let ran = debug(195, "goto end\nwhy A[1]\nhistory A[1]\n").expect(0);
+    let ran = debug(160, "goto end\nwhy A[1]\nhistory A[1]\n").expect(0);
     assert!(
         ran.stdout.contains("A[1] = 0.1: so at step 300002; memory ran out: not looked further"),
         "{ran:#?}"

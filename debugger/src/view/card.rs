@@ -140,7 +140,7 @@ pub fn card(session: &mut Session) -> Option<CardView> {
         at,
         line: session.listing().line(at),
         instruction: spell(session.program(), at, inverted),
-        doc: step.update(&instruction).doc().trim().replace('\n', " "),
+        doc: step.update(&instruction).doc().split_whitespace().collect::<Vec<_>>().join(" "),
         is_end: travel == Travel::Backward,
         loses_bits: step.loses_bits,
         is_known: step.is_made,

@@ -40,7 +40,8 @@ pub trait Interpreted: Lanes {
     ) -> Result<Stop, Trap>;
 }
 
-/// Plain numbers. Words of the processor's size have a loop of their own where no history is kept.
+/// Plain numbers. Words of the processor's size have a loop of their own where no history is kept; each other loop is for all
+/// widths, with and without a history, because every one more takes seconds to compile.
 impl Interpreted for u64 {
     const IS_PLAIN: bool = true;
 
@@ -51,25 +52,18 @@ impl Interpreted for u64 {
     fn execute(
         program: &Program,
         state: &mut State,
-        history: Option<&mut Residues>,
+        mut history: Option<&mut Residues>,
         reports: &mut Reports,
         window: &mut Window,
         leg: Leg,
     ) -> Result<Stop, Trap> {
         let word = program.module().word;
-        with_reals!(program.module().real, |reals| match (history, word) {
-            (None, Word::W64) => {
-                let numbers = Arithmetic { words: Wide, reals };
-                run(program, numbers, state, &mut NoHistory, reports, window, leg)
-            }
-            (None, _) => {
-                let numbers = Arithmetic { words: Narrow(word), reals };
-                run(program, numbers, state, &mut NoHistory, reports, window, leg)
-            }
-            (Some(history), _) => {
-                let numbers = Arithmetic { words: Narrow(word), reals };
-                run(program, numbers, state, history, reports, window, leg)
-            }
+        with_reals!(program.module().real, |reals| if history.is_none() && word == Word::W64 {
+            let numbers = Arithmetic { words: Wide, reals };
+            run(program, numbers, state, &mut NoHistory, reports, window, leg)
+        } else {
+            let numbers = Arithmetic { words: Narrow(word), reals };
+            run(program, numbers, state, &mut history, reports, window, leg)
         })
     }
 }

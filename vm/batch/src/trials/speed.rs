@@ -1,4 +1,5 @@
-//! How long lanes take in each form that a shader has, beside the form in which nothing is lowered. For whoever has a quiet machine.
+//! How long lanes take in each form that a shader has, beside the form in which nothing is lowered, and whether that is as long as is
+//! promised of integers on pairs of words; of opaque results nothing is promised. For whoever has a quiet machine.
 
 use std::time::Duration;
 
@@ -74,17 +75,17 @@ fn ratio(times: &[(Lowering, Duration)], form: Lowering) -> f64 {
 
 #[test]
 #[ignore = "takes a quiet machine"]
-fn integers_on_pairs_and_opaque_results_take_as_long_as_promised() {
+fn integers_on_pairs_take_as_long_as_promised() {
     let native = LoweredIntegers::Native;
     let pairs = Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Decorated };
     let opaque = Lowering { integers: native, results: LoweredResults::Opaque };
     let xtea = shipped().into_iter().find(|(name, _)| name == "xtea_blocks").unwrap().1;
     let programs = [
-        ("sums and products of integers", program(SUMS), pairs, 2.5),
-        ("xtea_blocks", xtea, pairs, 2.5),
-        ("quotients and remainders", program(QUOTIENTS), pairs, 16.0),
-        ("floats of 32 bits", program(&FLOATS.replace("SYSTEM", "f32")), opaque, 2.5),
-        ("floats of 64 bits", program(&FLOATS.replace("SYSTEM", "f64")), opaque, 2.5),
+        ("sums and products of integers", program(SUMS), pairs, Some(2.5)),
+        ("xtea_blocks", xtea, pairs, Some(2.5)),
+        ("quotients and remainders", program(QUOTIENTS), pairs, Some(16.0)),
+        ("floats of 32 bits", program(&FLOATS.replace("SYSTEM", "f32")), opaque, None),
+        ("floats of 64 bits", program(&FLOATS.replace("SYSTEM", "f64")), opaque, None),
     ];
     let mut slow = Vec::new();
     for (name, program, form, most) in programs {
@@ -94,9 +95,10 @@ fn integers_on_pairs_and_opaque_results_take_as_long_as_promised() {
         }
         let ratio = ratio(&times, form);
         println!("{name}: {ratio:.2}, {times:?}");
-        if ratio > most {
-            slow.push(format!("{name}: {ratio:.2}, and {most} is promised"));
-        }
+        slow.extend(
+            most.filter(|&most| ratio > most)
+                .map(|most| format!("{name}: {ratio:.2}, and {most} is promised")),
+        );
     }
     assert!(slow.is_empty(), "{}", slow.join("\n"));
 }
