@@ -6,8 +6,10 @@ mod commands;
 mod constants;
 mod course;
 mod debuggee;
+mod ended;
 mod engine;
 mod failure;
+mod following;
 mod given;
 mod interrupt;
 mod journey;
@@ -77,6 +79,7 @@ fn run(command: &Invocation) -> Fallible {
         Invocation::Batch(options) => commands::batch::run(options),
         Invocation::Devices(options) => commands::devices::run(options),
         Invocation::Bench(options) => commands::bench::run(options),
+        Invocation::Plot(options) => commands::plot::run(options),
         Invocation::Asm(options) => commands::asm::run(options),
         Invocation::Disasm(options) => commands::disasm::run(options),
         Invocation::Build(options) => commands::build::run(options),

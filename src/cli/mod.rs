@@ -6,6 +6,7 @@ mod build;
 mod course;
 mod debugger;
 mod derivatives;
+mod pictures;
 mod start;
 mod strategy;
 mod test;
@@ -22,6 +23,7 @@ pub use build::BuildOptions;
 pub use course::{CourseCheck, CourseCommand, CourseOptions, CourseReport, CourseStart};
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
 pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
+pub use pictures::{Drawn, PlotOptions};
 pub use start::{Constants, Given, LevelOption, OtherNumbers, Start};
 pub use strategy::StrategyOptions;
 pub use test::{TestOptions, TestRunning};
@@ -56,6 +58,7 @@ pub enum Invocation {
     Batch(BatchArguments),
     Devices(DevicesOptions),
     Bench(BenchOptions),
+    Plot(PlotOptions),
     Asm(AsmOptions),
     Disasm(DisasmOptions),
     Build(BuildOptions),
@@ -86,6 +89,7 @@ impl Invocation {
             Invocation::Course(options) => options.json,
             Invocation::Debug(_)
             | Invocation::Repl(_)
+            | Invocation::Plot(_)
             | Invocation::Asm(_)
             | Invocation::Disasm(_)
             | Invocation::Build(_)

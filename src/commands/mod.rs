@@ -18,6 +18,7 @@ pub mod invert;
 pub mod isa;
 pub mod jacobian;
 pub mod plan;
+pub mod plot;
 pub mod repl;
 pub mod run;
 pub mod taylor;

@@ -29,7 +29,7 @@ pub fn run(options: &RunOptions) -> Fallible {
     let mut course = course(options, machine)?;
     let outputs = Outputs::new(options)?;
     let save = |machine: &Machine| outputs.state.map_or(Ok(()), |target| save(target, &program, machine));
-    let (saved, report) = match travel(options, &mut course, assumed) {
+    let (saved, report) = match travel(options, &mut course, assumed, None) {
         Ok(report) => (save(report.machine), report),
         // What the program shows can't be printed.
         Err(failure) => return all([save(course.machine()), Err(failure)]),
