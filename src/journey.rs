@@ -14,6 +14,7 @@ use reviver_vm::strategy::{Course, CourseCost, CourseHalt, Retention, Taken};
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, State, Stop, Travel};
 
+use crate::account::Account;
 use crate::cli::RunOptions;
 use crate::failure::{Exit, Failure, Fallible};
 use crate::following::follow::{self, Follower};
@@ -101,6 +102,8 @@ pub struct Report<'m> {
     pub assumed: Vec<usize>,
     /// What `show` showed, kept for `--json`.
     pub shown: ShownValues,
+    /// What it costs in bits, if that was asked for.
+    pub account: Option<Account>,
 }
 
 impl Report<'_> {
@@ -170,6 +173,7 @@ pub fn travel<'m>(
         elapsed,
         assumed,
         shown,
+        account: None,
     })
 }
 

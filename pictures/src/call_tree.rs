@@ -25,6 +25,21 @@ const BAR: f64 = 180.0;
 const CODE: Letters = Letters { ink: Ink::Text, size: 13.0, side: Side::Start, is_code: true };
 const NUMBER: Letters = Letters { side: Side::End, is_code: false, ..CODE };
 
+/// The tree in characters.
+pub fn text(lines: &[CallLine]) -> String {
+    let name = |line: &CallLine| format!("{}{}", "  ".repeat(line.depth), line.name);
+    let widest = lines.iter().map(|line| name(line).chars().count()).max().unwrap_or(0).max(4);
+    let row = |name: &str, numbers: [&str; 3]| {
+        let [calls, steps, own] = numbers;
+        format!("{name:<widest$} {calls:>12} {steps:>15} {own:>15}\n")
+    };
+    let told = lines.iter().map(|line| {
+        let [calls, steps, own] = [line.calls, line.steps, line.own].map(grouped);
+        row(&name(line), [&calls, &steps, &own])
+    });
+    std::iter::once(row("", ["calls", "steps", "own"])).chain(told).collect()
+}
+
 /// Draws the tree with its corner at the top left there; how much room it took.
 pub fn draw(title: &str, lines: &[CallLine], canvas: &mut Canvas, (left, top): (f64, f64)) -> (f64, f64) {
     let name = |line: &CallLine| cut(&line.name, 48);

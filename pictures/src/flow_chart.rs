@@ -94,6 +94,19 @@ impl FlowChart {
         (room(&up) + widest + room(&down), y - top)
     }
 
+    /// The chart for those who don't see it.
+    pub fn words(&self) -> String {
+        let count = |shape| self.nodes.iter().filter(|node| node.shape == shape).count();
+        let pairs = self.nodes.iter().filter_map(|node| {
+            let test = node.lines.first().map_or("a jump", String::as_str);
+            let join = self.nodes.get(node.jump?)?.lines.first().map_or("no other way in", String::as_str);
+            Some(format!("{test}, joined by {join}"))
+        });
+        let pairs: Vec<String> = pairs.collect();
+        let counts = format!("{} tests, {} assertions", count(FlowShape::Test), count(FlowShape::Assertion));
+        if pairs.is_empty() { counts } else { format!("{counts}; branch pairs: {}", pairs.join("; ")) }
+    }
+
     /// The ways from each node to the next, with the outcome that leads there.
     fn falls(&self, canvas: &mut Canvas, placed: &[Placed], centre: f64) {
         for (nodes, places) in self.nodes.windows(2).zip(placed.windows(2)) {

@@ -8,12 +8,25 @@ use reviver_vm::{State, Stop, Travel};
 
 /// Looks at states.
 pub trait Look {
-    /// Looks at a state behind one of the places, or one that was due.
-    fn look(&mut self, state: &State, travel: Travel);
+    /// Looks at a state behind the instruction of one of the places, or at one that was due or where a way ends.
+    fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>);
 
     /// The most steps from here to the next state that it wants to see wherever that is; at least one.
     fn due(&self, _: &State) -> Option<u64> {
         None
+    }
+}
+
+/// Several who look at the same places.
+pub struct Several<'l>(pub Vec<&'l mut dyn Look>);
+
+impl Look for Several<'_> {
+    fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>) {
+        self.0.iter_mut().for_each(|one| one.look(state, travel, behind));
+    }
+
+    fn due(&self, state: &State) -> Option<u64> {
+        self.0.iter().filter_map(|one| one.due(state)).min()
     }
 }
 
@@ -45,7 +58,8 @@ pub fn run(
     loop {
         let state = course.machine().state();
         let before = state.step;
-        let is_place = places.contains(Node::of(state, travel));
+        let node = Node::of(state, travel);
+        let is_place = places.contains(node);
         let due = looks.due(state).unwrap_or(u64::MAX).max(1);
         let part = left.min(due).min(if is_place { 1 } else { u64::MAX });
         let outcome = course.run(Some(&*places).filter(|_| !is_place), travel, part);
@@ -53,7 +67,7 @@ pub fn run(
         let made = state.step.abs_diff(before);
         left -= made.min(left);
         if made > 0 && (is_place || made == due) {
-            looks.look(state, travel);
+            looks.look(state, travel, is_place.then(|| node.instruction()));
         }
         let goes_on = outcome.as_ref().is_ok_and(|stop| *stop == Stop::Budget);
         let is_stuck = made == 0 && !places.contains(Node::of(state, travel));

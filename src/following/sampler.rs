@@ -52,7 +52,7 @@ impl Sampler {
             drift,
             marks: Vec::new(),
         };
-        sampler.look(state, Travel::Forward);
+        sampler.look(state, Travel::Forward, None);
         sampler
     }
 
@@ -65,14 +65,14 @@ impl Sampler {
 
     /// The end of the way there, which the way back begins with.
     pub fn turn_round(&mut self, state: &State) {
-        self.look(state, Travel::Forward);
+        self.look(state, Travel::Forward, None);
         self.turn = Some(state.step.abs_diff(self.first_step));
         if self.sampled.drift {
             let own = |moment: &Moment| moment.values.last().map_or(0, |own| *own as i64);
             let moments = self.there.clone().moments().into_iter();
             self.marks = moments.map(|moment| (own(&moment), moment.values)).collect();
         }
-        self.look(state, Travel::Forward);
+        self.look(state, Travel::Forward, None);
     }
 
     /// The steps of the way there; none before it is over.
@@ -82,7 +82,7 @@ impl Sampler {
 
     /// Looks where a way ends.
     pub fn arrive(&mut self, state: &State) {
-        self.look(state, Travel::Forward);
+        self.look(state, Travel::Forward, None);
     }
 
     /// Steps made so far, there and back.
@@ -125,7 +125,7 @@ impl Sampler {
 }
 
 impl Look for Sampler {
-    fn look(&mut self, state: &State, _: Travel) {
+    fn look(&mut self, state: &State, _: Travel, _: Option<u32>) {
         let (time, values) = (self.time(state), self.values(state));
         if self.turn.is_none() {
             return self.there.add(time, values);

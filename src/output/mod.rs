@@ -1,5 +1,6 @@
 //! What a run prints: text for people, one JSON object for programs. Here is what both tell.
 
+mod account;
 pub mod batch;
 pub mod bench;
 pub mod course;
