@@ -12,7 +12,7 @@ pub fn run(options: &CircuitOptions) -> Fallible {
     let module = load::module(&options.file, &options.constants)?;
     let program = load::program(&options.file, module)?;
     let name = read::name(&options.file);
-    let circuit = circuit(&program, &name).map_err(|error| {
+    let circuit = circuit(&program, &read::titled(&options.file)).map_err(|error| {
         let structure = &program.module().structure;
         let file = structure.file(error.at).map_or(name.clone(), str::to_owned);
         refused(&file, structure.line(error.at), &error)

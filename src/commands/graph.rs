@@ -38,7 +38,7 @@ pub fn run(options: &GraphOptions) -> Fallible {
         _ => counted(options, &program)?,
     };
     let target = picture::target(&options.drawn)?;
-    let graph = Graph { file: read::name(&options.given.file), charts, calls };
+    let graph = Graph { file: read::titled(&options.given.file), charts, calls };
     let drawn = if target.is_none() && stdout().is_terminal() && !graph.calls.is_empty() {
         if !graph.charts.is_empty() {
             streams::complain("note: the flow chart is in the picture, which `-o FILE.svg` writes\n");
@@ -100,8 +100,10 @@ impl Graph {
         let charts =
             self.charts.iter().map(|chart| format!("Control flow of {}: {}. ", chart.name, chart.words()));
         let calls = self.calls.iter().map(|line| {
-            let (calls, steps) = (grouped(line.calls), grouped(line.steps));
-            format!("{}: called {calls} times, {steps} steps, {} of its own. ", line.name, grouped(line.own))
+            let times =
+                if line.calls == 1 { "once".into() } else { format!("{} times", grouped(line.calls)) };
+            let (steps, own) = (grouped(line.steps), grouped(line.own));
+            format!("{}: called {times}, {steps} steps, {own} of its own. ", line.name)
         });
         let description: String = charts.chain(calls).collect();
         Words { title, description: description.trim_end().to_owned() }

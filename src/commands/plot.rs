@@ -35,7 +35,7 @@ pub fn run(options: &PlotOptions) -> Fallible {
     let mut sampler = Sampler::new(memory.clone(), &chosen, sampled, course.machine().state());
     let outcome = travel(options, &mut course, &mut sampler, (&memory, loss, comes_back))?;
     let page = PlotPage {
-        file: read::name(&options.given.file),
+        file: read::titled(&options.given.file),
         cells: chosen,
         has_against: against.is_some(),
         adjoints_of: options.grad.as_deref(),

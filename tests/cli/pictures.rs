@@ -132,8 +132,8 @@ fn a_plot_has_the_points_of_the_run() {
 fn adjoints_arrive_at_the_gradient() {
     let svg = reviver("plot programs/norm.rasm --cells v --grad length").expect(0).stdout;
     let picture = Picture::of(&svg);
-    let jacobian = reviver("grad programs/norm.rasm --loss length --json").expect(0).json();
-    let found = jacobian["gradient"]["v"].as_array().unwrap();
+    let gradient = reviver("grad programs/norm.rasm --loss length --json").expect(0).json();
+    let found = gradient["grad"]["v"].as_array().unwrap();
     assert!(!found.is_empty());
     for (n, value) in found.iter().enumerate() {
         let told = format!("v'[{n}] (derivative of length): from ");
@@ -152,8 +152,8 @@ fn drift_is_what_check_finds() {
     let told = picture.description.split("x (back minus there): ").nth(1).unwrap();
     let last = told.split("at the end ").nth(1).unwrap().split(". ").next().unwrap();
     let last: f64 = last.parse().unwrap();
-    let back = reviver(&format!("run {orbit} --check --json")).expect(0).json();
-    let largest = back["drift"]["absolute"].as_f64().unwrap_or(0.0);
+    let checked = reviver(&format!("run {orbit} --check --json")).expect(0).json();
+    let largest = checked["max_drift"]["absolute"].as_f64().unwrap_or(0.0);
     assert!(last.abs() <= largest * 1.001, "{last} {largest}");
     let exact = Picture::of(&reviver(&format!("plot {orbit} --cells x --drift --exact")).expect(0).stdout);
     assert!(exact.description.contains("x (back minus there): from 0 to 0"), "{}", exact.description);
@@ -237,7 +237,7 @@ fn a_call_tree_counts_every_step() {
         let picture = Picture::of(&svg);
         let steps = grouped(steps.as_u64().unwrap());
         assert!(
-            picture.description.contains(&format!("main: called 1 times, {steps} steps")),
+            picture.description.contains(&format!("main: called once, {steps} steps")),
             "{}",
             picture.description
         );
