@@ -6,10 +6,10 @@ pub fn short(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    if value.fract() == 0.0 && size < 1e7 {
+    if value.fract() == 0.0 && size < 1e6 {
         return format!("{value:.0}");
     }
-    if !(1e-4..1e7).contains(&size) {
+    if !(1e-4..1e6).contains(&size) {
         let text = format!("{value:.3e}");
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         return format!("{}e{exponent}", trimmed(digits));

@@ -90,7 +90,7 @@ pub fn style_sheet() -> String {
     let mut style =
         String::from("text{font-family:system-ui,sans-serif}text.code{font-family:ui-monospace,monospace}");
     for ink in Ink::all().filter(|ink| ink.is_dashed()) {
-        let _ = write!(style, "[stroke=\"{}\"]{{stroke-dasharray:9 6}}", ink.hex());
+        let _ = write!(style, "[stroke=\"{}\"]{{stroke-dasharray:26 18}}", ink.hex());
     }
     style.push_str("@media (prefers-color-scheme:dark){");
     for ink in Ink::all() {

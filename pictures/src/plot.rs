@@ -110,10 +110,11 @@ impl Plot {
         let (x, y) = (self.extent.unwrap_or_else(|| self.range_along()), panel.range());
         let fine = FINE as i32;
         let mut chart = ChartBuilder::on(&area)
-            .margin_right(16 * fine)
+            .margin_left(14 * fine)
+            .margin_right(34 * fine)
             .margin_bottom(6 * fine)
             .x_label_area_size(if is_last { 46 * fine } else { 26 * fine })
-            .y_label_area_size(78 * fine)
+            .y_label_area_size(70 * fine)
             .build_cartesian_2d(widened(x, 0.0).0..widened(x, 0.0).1, y.0..y.1)?;
         if let Some(shaded) = &self.shaded {
             let corners = [(shaded.from, y.0), (shaded.to, y.1)];
@@ -122,6 +123,7 @@ impl Plot {
             let place = ((shaded.from + shaded.to) / 2.0, y.1);
             chart.draw_series([Text::new(shaded.name.clone(), place, style)])?;
         }
+        let (along, aside) = (|value: &f64| tick(*value, x), |value: &f64| tick(*value, y));
         let mut mesh = chart.configure_mesh();
         mesh.bold_line_style(colour(Ink::Grid).stroke_width(FINE))
             .light_line_style(TRANSPARENT)
@@ -130,8 +132,8 @@ impl Plot {
             .axis_desc_style(text(Ink::Text, LETTERS))
             .x_labels(7)
             .y_labels(6)
-            .x_label_formatter(&|value| short(*value))
-            .y_label_formatter(&|value| short(*value))
+            .x_label_formatter(&along)
+            .y_label_formatter(&aside)
             .y_desc(&panel.name);
         if is_last {
             mesh.x_desc(&self.along);
@@ -218,10 +220,15 @@ fn widened((low, high): (f64, f64), margin: f64) -> (f64, f64) {
     (low - room, high + room)
 }
 
+/// A number beside an axis; what is left of 0 by rounding is 0.
+fn tick(value: f64, (low, high): (f64, f64)) -> String {
+    short(if value.abs() < (high - low) * 1e-9 { 0.0 } else { value })
+}
+
 /// The names of curves beside each other, each behind a piece of its curve.
 fn draw_legend(panel: &Panel, area: &Area<'_>) -> Drawn {
     let fine = FINE as i32;
-    let mut x = 80 * fine;
+    let mut x = 86 * fine;
     for curve in &panel.curves {
         let ink = Ink::Curve(curve.colour);
         let line = vec![(x, 12 * fine), (x + 26 * fine, 12 * fine)];

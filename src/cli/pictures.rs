@@ -30,6 +30,9 @@ pub struct PlotOptions {
     /// Draw how far the way back is from the way there
     #[arg(long, conflicts_with = "there")]
     pub drift: bool,
+    /// Draw each cell in a panel of its own, with a scale of its own
+    #[arg(long, conflicts_with = "against")]
+    pub apart: bool,
     /// Draw how many bits have been erased
     #[arg(long)]
     pub erased: bool,

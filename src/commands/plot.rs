@@ -39,6 +39,7 @@ pub fn run(options: &PlotOptions) -> Fallible {
         cells: chosen,
         has_against: against.is_some(),
         adjoints_of: options.grad.as_deref(),
+        is_apart: options.apart,
         shows_drift: options.drift,
         shows_erased: options.erased,
         sampler,

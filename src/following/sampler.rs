@@ -27,6 +27,9 @@ pub struct Sampler {
     sampled: Sampled,
     first_step: i64,
     turn: Option<u64>,
+    /// What was seen last, and whether it is seen again though nothing has changed.
+    last: Vec<f64>,
+    insists: bool,
     pub there: Trace,
     pub back: Trace,
     pub drift: Trace,
@@ -47,6 +50,8 @@ impl Sampler {
             sampled,
             first_step: state.step,
             turn: None,
+            last: Vec::new(),
+            insists: true,
             there,
             back,
             drift,
@@ -65,14 +70,14 @@ impl Sampler {
 
     /// The end of the way there, which the way back begins with.
     pub fn turn_round(&mut self, state: &State) {
-        self.look(state, Travel::Forward, None);
+        self.arrive(state);
         self.turn = Some(state.step.abs_diff(self.first_step));
         if self.sampled.drift {
             let own = |moment: &Moment| moment.values.last().map_or(0, |own| *own as i64);
             let moments = self.there.clone().moments().into_iter();
             self.marks = moments.map(|moment| (own(&moment), moment.values)).collect();
         }
-        self.look(state, Travel::Forward, None);
+        self.arrive(state);
     }
 
     /// The steps of the way there; none before it is over.
@@ -82,6 +87,7 @@ impl Sampler {
 
     /// Looks where a way ends.
     pub fn arrive(&mut self, state: &State) {
+        self.insists = true;
         self.look(state, Travel::Forward, None);
     }
 
@@ -127,11 +133,16 @@ impl Sampler {
 impl Look for Sampler {
     fn look(&mut self, state: &State, _: Travel, _: Option<u32>) {
         let (time, values) = (self.time(state), self.values(state));
-        if self.turn.is_none() {
-            return self.there.add(time, values);
+        if self.turn.is_some() {
+            self.compare(state, time, &values);
         }
-        self.compare(state, time, &values);
-        self.back.add(time, values);
+        // Many instructions may change a cell that a parameter stands for, and few do. Bits, so that gaps are alike too.
+        let is_new = |(old, new): (&f64, &f64)| old.to_bits() != new.to_bits();
+        let is_changed = self.last.iter().zip(&values).take(self.width() + 1).any(is_new);
+        if is_changed || std::mem::take(&mut self.insists) {
+            self.last.clone_from(&values);
+            if self.turn.is_none() { self.there.add(time, values) } else { self.back.add(time, values) }
+        }
     }
 
     fn due(&self, state: &State) -> Option<u64> {

@@ -18,14 +18,19 @@ pub struct Trace {
     parts: Vec<Vec<Moment>>,
     /// The length of a part.
     length: u64,
+    /// Whether a moment was left out.
+    is_thinned: bool,
 }
 
 impl Trace {
     /// Parts at most: as many as a picture has places beside each other.
     const PARTS: usize = 1024;
 
+    /// So many moments are drawn one by one.
+    const WHOLE: usize = 8 * Trace::PARTS;
+
     pub fn new() -> Trace {
-        Trace { parts: Vec::new(), length: 1 }
+        Trace { parts: Vec::new(), length: 1, is_thinned: false }
     }
 
     /// Adds a moment; time doesn't go back.
@@ -41,19 +46,21 @@ impl Trace {
         let Some(moments) = self.parts.get_mut(part) else { return };
         moments.push(Moment { time, values });
         if moments.len() > Trace::kept_of(width) * 4 {
-            thin(moments);
+            self.is_thinned |= thin(moments);
         }
     }
 
     /// Everything that is kept, in order.
     pub fn moments(mut self) -> Vec<Moment> {
-        self.parts.iter_mut().filter(|_| self.length > 1).for_each(thin);
+        if !self.is_whole() {
+            self.parts.iter_mut().for_each(|part| drop(thin(part)));
+        }
         self.parts.into_iter().flatten().collect()
     }
 
-    /// Whether every moment was kept.
+    /// Whether every moment is kept: a few thousand, as long as none of them had to go.
     pub fn is_whole(&self) -> bool {
-        self.length == 1
+        !self.is_thinned && self.parts.iter().map(Vec::len).sum::<usize>() <= Trace::WHOLE
     }
 
     /// Moments of a part that are kept at most, of so many numbers.
@@ -66,18 +73,20 @@ impl Trace {
         let mut parts = parts.into_iter();
         while let Some(mut first) = parts.next() {
             first.extend(parts.next().unwrap_or_default());
-            thin(&mut first);
+            let width = first.first().map_or(0, |moment| moment.values.len());
+            self.is_thinned |= first.len() > Trace::kept_of(width) * 4 && thin(&mut first);
             self.parts.push(first);
         }
         self.length = self.length.saturating_mul(2);
     }
 }
 
-/// Keeps the first moment and the last, and where a number was least or greatest.
-fn thin(moments: &mut Vec<Moment>) {
+/// Keeps the first moment and the last, and where a number was least or greatest. Whether any had to go.
+fn thin(moments: &mut Vec<Moment>) -> bool {
     let width = moments.first().map_or(0, |moment| moment.values.len());
-    if moments.len() <= Trace::kept_of(width) {
-        return;
+    let before = moments.len();
+    if before <= Trace::kept_of(width) {
+        return false;
     }
     let mut kept = vec![false; moments.len()];
     let mut keep = |n: usize| kept.get_mut(n).into_iter().for_each(|kept| *kept = true);
@@ -93,6 +102,7 @@ fn thin(moments: &mut Vec<Moment>) {
     }
     let mut kept = kept.into_iter();
     moments.retain(|_| kept.next().unwrap_or(false));
+    moments.len() < before
 }
 
 #[cfg(test)]

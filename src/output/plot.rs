@@ -19,6 +19,8 @@ pub struct PlotPage<'p> {
     pub has_against: bool,
     /// The loss whose derivatives the adjoints are.
     pub adjoints_of: Option<&'p str>,
+    /// Whether each cell has a panel of its own.
+    pub is_apart: bool,
     pub shows_drift: bool,
     pub shows_erased: bool,
     pub sampler: Sampler,
@@ -47,7 +49,7 @@ impl PlotPage<'_> {
     fn over_time(&self, seen: &Seen) -> Plot {
         let both = || seen.there.iter().chain(&seen.back);
         let last = both().last().map_or(0, |moment| moment.time);
-        let mut panels = vec![Panel { name: "value".into(), curves: self.curves(both(), seen) }];
+        let mut panels = self.values(self.curves(both(), seen));
         if let Some(loss) = self.adjoints_of {
             panels.push(Panel { name: format!("derivative of {loss}"), curves: self.adjoints(seen) });
         }
@@ -71,6 +73,15 @@ impl PlotPage<'_> {
         let extent = Some((0.0, (last as f64).max(1.0)));
         let words = self.words(&panels, &format!("over {} steps", grouped(last)), seen);
         Plot { words, along: along.into(), extent, shaded, panels }
+    }
+
+    /// The cells in one panel, or in a panel each.
+    fn values(&self, curves: Vec<Curve>) -> Vec<Panel> {
+        let panel = |curves| Panel { name: "value".into(), curves };
+        match self.is_apart {
+            true => curves.into_iter().map(|curve| panel(vec![curve])).collect(),
+            false => vec![panel(curves)],
+        }
     }
 
     /// A curve for each cell.
@@ -119,7 +130,13 @@ impl PlotPage<'_> {
     }
 
     fn words(&self, panels: &[Panel], over: &str, seen: &Seen) -> Words {
-        let names: Vec<&str> = panels.first().into_iter().flat_map(|p| &p.curves).map(|c| &*c.name).collect();
+        let names: Vec<&str> = match self.has_against {
+            true => self.cells.split_last().map_or(&[][..], |(_, cells)| cells),
+            false => &self.cells[..],
+        }
+        .iter()
+        .map(|cell| cell.name.as_str())
+        .collect();
         let title = format!("{}: {} {over}", self.file, names.join(", "));
         let mut description = String::new();
         for panel in panels {

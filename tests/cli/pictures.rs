@@ -95,7 +95,7 @@ fn a_plot_has_the_points_of_the_run() {
     let picture = Picture::of(&std::fs::read_to_string(svg).unwrap());
     assert_eq!(picture.title, "fib.rasm: a, b over 104 steps");
     assert!(
-        picture.description.contains("a (value): from 0 to 55, at the end 0."),
+        picture.description.contains("a (value): from 0 to 89, at the end 0."),
         "{}",
         picture.description
     );
@@ -174,13 +174,21 @@ fn erased_bits_rise_and_there_is_no_way_back() {
 }
 
 #[test]
+fn cells_can_be_drawn_apart() {
+    let apart = "plot course/book/programs/collatz_length.rasm --cells m,count --apart";
+    let picture = Picture::of(&reviver(apart).expect(0).stdout);
+    assert!(picture.description.contains("m (value): from 0 to 9232"), "{}", picture.description);
+    assert!(picture.description.contains("count (value): from 0 to 111"), "{}", picture.description);
+    assert_eq!(picture.texts.iter().filter(|text| *text == "value").count(), 2);
+}
+
+#[test]
 fn one_cell_over_another_is_a_curve() {
     let euler = "plot course/book/programs/euler.rasm --cells p --against x --there";
     let picture = Picture::of(&reviver(euler).expect(0).stdout);
     assert_eq!(picture.title, "euler.rasm: p over x");
     let [_, ref curve] = picture.lines(FIRST)[..] else { panic!("one curve") };
     assert!(curve.len() > 1000);
-    // Euler's method spirals out: it ends further from its middle than it begins.
     let shears = euler.replace("euler", "shears");
     assert!(Picture::of(&reviver(&shears).expect(0).stdout).lines(FIRST)[1].len() > 1000);
 }
@@ -297,8 +305,7 @@ fn an_account_counts_what_is_there() {
     assert_eq!(erase["ancillas"], serde_json::json!({ "cells": 1, "bits": 64 }));
     let small = account("programs/erase.rasm --word 8");
     assert_eq!((&small["erased_bits"], &small["ancillas"]["bits"]), (&32.into(), &8.into()));
-    // Two numbers of 8 bits in a cell each, and a bit of scratch that needs none at 0.
-    let adder = account("programs/adder.rasm --set a=0,b=0");
+    let adder = account("programs/adder.rasm");
     assert_eq!((&adder["garbage"]["cells"], &adder["erased_bits"]), (&0.into(), &0.into()));
     assert_eq!(account("programs/fib.rasm")["ancillas"]["cells"], 0);
     // The path of 27 is kept, 111 bits of it on the stack, and m and count besides.
@@ -332,8 +339,8 @@ fn a_log_has_a_line_for_each_change() {
     reviver(&format!("run programs/fib.rasm --set n=2 --log {}", path.display())).expect(0);
     let log = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = log.lines().collect();
-    assert_eq!(lines[..3], ["step,way,n,a,b", "0,forward,2,0,1", "2,forward,2,1,1"], "{log}");
-    assert_eq!(lines.last(), Some(&"9,forward,0,1,2"), "{log}");
+    assert_eq!(lines[..3], ["step,way,n,a,b", "0,forward,2,0,1", "3,forward,2,1,1"], "{log}");
+    assert_eq!(lines.last(), Some(&"10,forward,0,1,2"), "{log}");
     // A log replaces a log, and nothing else.
     reviver(&format!("run programs/fib.rasm --log {}", path.display())).expect(0);
     std::fs::write(&path, "1 2 3\n").unwrap();
