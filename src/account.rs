@@ -7,9 +7,7 @@ use reviver_vm::garbage::Garbage;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::{Program, State};
 
-use crate::entropy::Entropy;
 use crate::following::ancillas::InUse;
-use crate::journey::Report;
 
 /// Joules a kelvin (exactly so since 2019).
 const BOLTZMANN: f64 = 1.380_649e-23;
@@ -41,25 +39,43 @@ pub struct Account {
     pub entropy: Option<Entropy>,
 }
 
+/// Entropies in bits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entropy {
+    /// Inputs that may come.
+    pub cases: usize,
+    pub inputs: f64,
+    pub results: f64,
+}
+
+impl Entropy {
+    /// What is lost.
+    pub fn lost(&self) -> f64 {
+        // Sums of roundings aren't a gain.
+        (self.inputs - self.results).max(0.0)
+    }
+}
+
 impl Account {
+    /// The account of a run that ended in this state, with so many steps and bytes of history.
     pub fn new(
-        report: &Report,
+        (program, state): (&Program, &State),
+        garbage: &[Garbage],
+        (steps, history_bytes): (u64, usize),
         (peak, bits): (InUse, u64),
         kelvin: f64,
-        entropy: Option<Entropy>,
     ) -> Account {
-        let (program, state) = (&report.program, report.state());
-        let garbage = report.garbage.iter().map(|garbage| bits_of(program, state, garbage));
+        let garbage = garbage.iter().map(|garbage| bits_of(program, state, garbage));
         Account {
-            steps: report.steps,
+            steps,
             garbage: garbage.fold(CellsAndBits::default(), CellsAndBits::and),
             declared: declared(program.module()),
             ancillas: CellsAndBits { cells: peak.cells(), bits },
-            history_bytes: report.history_bytes,
+            history_bytes,
             erased_bits: state.counters.erased_bits,
             discarded_bits: state.counters.discarded_bits,
             kelvin,
-            entropy,
+            entropy: None,
         }
     }
 

@@ -8,27 +8,11 @@ use std::sync::Arc;
 use reviver_vm::digest::{Digest, value_digest};
 use reviver_vm::{Program, Travel};
 
+use crate::account::Entropy;
 use crate::cli::{AccountOptions, Start};
 use crate::failure::{Failure, Fallible, counted};
-use crate::journey::{self, Shows, Way};
+use crate::journey::{self, RunWay, Shows};
 use crate::{ended, engine, read, start};
-
-/// Entropies in bits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entropy {
-    /// Inputs that may come.
-    pub cases: usize,
-    pub inputs: f64,
-    pub results: f64,
-}
-
-impl Entropy {
-    /// What is lost.
-    pub fn lost(&self) -> f64 {
-        // Sums of roundings aren't a gain.
-        (self.inputs - self.results).max(0.0)
-    }
-}
 
 /// Inputs that may come, and how likely that is.
 struct Case {
@@ -47,7 +31,7 @@ pub fn of(options: &Start, account: &AccountOptions, program: &Arc<Program>) -> 
         *inputs.entry(value_digest(program, machine.state())).or_default() += case.weight;
         runner.iter().for_each(|runner| machine.run_by(runner.clone()));
         let mut course = journey::begin(machine, None, Travel::Forward)?;
-        let way = Way { limit: options.max_steps, shows: Shows::Dropped, follower: None };
+        let way = RunWay { limit: options.max_steps, shows: Shows::Dropped, follower: None };
         let ending = journey::go(way, &mut course, Travel::Forward)?;
         ended::verdict(&options.given.file, &format!(" with the inputs of case {}", n + 1), &ending)?;
         *results.entry(value_digest(program, course.machine().state())).or_default() += case.weight;

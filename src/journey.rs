@@ -73,7 +73,7 @@ pub enum Shows<'s> {
 }
 
 /// How a program is run to its bound.
-pub struct Way<'w, 'f> {
+pub struct RunWay<'w, 'f> {
     pub limit: Option<u64>,
     pub shows: Shows<'w>,
     /// Who looks on.
@@ -143,7 +143,7 @@ pub fn travel<'m>(
     let first = if options.check { Some(copy(course.machine())?) } else { None };
     let mut shown = ShownValues::default();
     let shows = if options.start.json { Shows::Kept(&mut shown) } else { Shows::Printed };
-    let way = Way { limit: options.start.max_steps, shows, follower: follower.as_deref_mut() };
+    let way = RunWay { limit: options.start.max_steps, shows, follower: follower.as_deref_mut() };
     let ending = go(way, course, travel)?;
     let machine = course.machine();
     let steps = machine.state().step.abs_diff(first_step);
@@ -192,7 +192,7 @@ fn come_back(
 ) -> Fallible<RoundTrip> {
     let travel = if options.back { Travel::Forward } else { Travel::Backward };
     // What the way there has shown isn't shown again.
-    let way = Way { limit: options.start.max_steps, shows: Shows::Dropped, follower };
+    let way = RunWay { limit: options.start.max_steps, shows: Shows::Dropped, follower };
     let ending = go(way, course, travel)?;
     let machine = course.machine();
     let (program, last) = (machine.program(), machine.state());
@@ -207,8 +207,8 @@ fn come_back(
 }
 
 /// Runs to the bound, showing progress and what `show` shows.
-pub fn go(way: Way<'_, '_>, course: &mut Course, travel: Travel) -> Fallible<Ending> {
-    let Way { limit, mut shows, mut follower } = way;
+pub fn go(way: RunWay<'_, '_>, course: &mut Course, travel: Travel) -> Fallible<Ending> {
+    let RunWay { limit, mut shows, mut follower } = way;
     let mut progress = ProgressLine::new(if travel == Travel::Forward { "forward" } else { "backward" });
     let first = course.machine().state().step;
     let limit = limit.unwrap_or(u64::MAX);

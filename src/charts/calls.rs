@@ -8,10 +8,10 @@ use reviver_pictures::call_tree::CallLine;
 use reviver_vm::state::CallRecord;
 use reviver_vm::{Program, State, Travel};
 
-use crate::following::follow::Look;
+use crate::following::follow::Looker;
 
 /// Calls of one procedure, one way, from one caller.
-struct CallNode {
+struct TalliedCall {
     procedure: usize,
     update: Option<Update>,
     calls: u64,
@@ -22,7 +22,7 @@ struct CallNode {
 /// Counts calls while a program runs.
 pub struct CallCounter {
     program: Arc<Program>,
-    nodes: Vec<CallNode>,
+    nodes: Vec<TalliedCall>,
     /// The nodes of main and of all open calls.
     path: Vec<usize>,
     last_step: i64,
@@ -30,7 +30,7 @@ pub struct CallCounter {
 
 impl CallCounter {
     pub fn new(program: Arc<Program>, state: &State) -> CallCounter {
-        let main = CallNode { procedure: 0, update: None, calls: 1, own: 0, children: Vec::new() };
+        let main = TalliedCall { procedure: 0, update: None, calls: 1, own: 0, children: Vec::new() };
         CallCounter { program, nodes: vec![main], path: vec![0], last_step: state.step }
     }
 
@@ -64,7 +64,7 @@ impl CallCounter {
         lines
     }
 
-    fn name(&self, node: &CallNode) -> String {
+    fn name(&self, node: &TalliedCall) -> String {
         let procedure = self.program.module().procedures.get(node.procedure);
         let name = procedure.map_or("?", |procedure| procedure.name.as_str());
         match node.update {
@@ -87,7 +87,7 @@ impl CallCounter {
     fn enter(&mut self, record: &CallRecord) {
         let procedure = self.program.executed(record).unwrap_or(0);
         let update = self.program.module().code.get(record.site as usize).map(|i| i.update);
-        let is_same = |node: &CallNode| (node.procedure, node.update) == (procedure, update);
+        let is_same = |node: &TalliedCall| (node.procedure, node.update) == (procedure, update);
         let open = self.path.iter().copied().find(|n| self.nodes.get(*n).is_some_and(is_same));
         let caller = self.path.last().copied().unwrap_or(0);
         let known = || {
@@ -96,7 +96,7 @@ impl CallCounter {
         };
         let node = open.or_else(known).unwrap_or_else(|| {
             let new = self.nodes.len();
-            self.nodes.push(CallNode { procedure, update, calls: 0, own: 0, children: Vec::new() });
+            self.nodes.push(TalliedCall { procedure, update, calls: 0, own: 0, children: Vec::new() });
             self.nodes.get_mut(caller).into_iter().for_each(|node| node.children.push(new));
             new
         });
@@ -105,7 +105,7 @@ impl CallCounter {
     }
 }
 
-impl Look for CallCounter {
+impl Looker for CallCounter {
     fn look(&mut self, state: &State, _: Travel, _: Option<u32>) {
         let made = state.step.abs_diff(self.last_step);
         self.last_step = state.step;

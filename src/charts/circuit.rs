@@ -21,7 +21,7 @@ pub struct NoCircuit {
 }
 
 /// What is wrong with an instruction, and what to do.
-type Refusal = (&'static str, &'static str);
+type GateRefusal = (&'static str, &'static str);
 
 const GATES: &str = "gates are `xor y, 1`, `xor y, a`, `xor y, a & b`, `not y` and `swap x, y`";
 const FLAT: &str = "a circuit is a straight line: write the rounds out, or let a macro do it";
@@ -62,7 +62,12 @@ fn is_wire(global: &Global) -> bool {
 }
 
 impl Wiring {
-    fn add(&mut self, module: &Module, main: &Procedure, instruction: &Instruction) -> Result<(), Refusal> {
+    fn add(
+        &mut self,
+        module: &Module,
+        main: &Procedure,
+        instruction: &Instruction,
+    ) -> Result<(), GateRefusal> {
         let gate = match (instruction.update, &instruction.operands[..]) {
             (Update::Xor, [target, sources @ ..]) => {
                 let target = self.wire(module, main, target)?;
@@ -97,7 +102,7 @@ impl Wiring {
         main: &Procedure,
         function: Function,
         sources: &[Operand],
-    ) -> Result<Vec<usize>, Refusal> {
+    ) -> Result<Vec<usize>, GateRefusal> {
         if !matches!(function, Function::Copy | Function::And) {
             return Err(("it flips by another function than `&`", GATES));
         }
@@ -113,7 +118,7 @@ impl Wiring {
         Ok(controls)
     }
 
-    fn wire(&mut self, module: &Module, main: &Procedure, operand: &Operand) -> Result<usize, Refusal> {
+    fn wire(&mut self, module: &Module, main: &Procedure, operand: &Operand) -> Result<usize, GateRefusal> {
         let Operand::Place(place) = operand else {
             return Err(("it takes something that is no cell", GATES));
         };

@@ -40,14 +40,14 @@ pub struct PlotOptions {
     #[arg(long)]
     pub there: bool,
     #[command(flatten)]
-    pub pace: Pace,
+    pub pace: PlotPace,
     #[command(flatten)]
     pub drawn: Drawn,
 }
 
 /// How far a run goes, and what it keeps for the way back.
 #[derive(Debug, Args)]
-pub struct Pace {
+pub struct PlotPace {
     /// Keep the bits that steps lose, so that the way back is bit for bit exact
     #[arg(long)]
     pub exact: bool,

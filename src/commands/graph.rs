@@ -14,13 +14,13 @@ use std::sync::Arc;
 use crate::charts::{calls::CallCounter, flow};
 use crate::cli::{GraphOptions, GraphPart};
 use crate::failure::{Fallible, all};
-use crate::following::follow::{self, Follower, Look as _};
-use crate::journey::{self, Shows, Way};
+use crate::following::follow::{self, Follower, Looker as _};
+use crate::journey::{self, RunWay, Shows};
 use crate::output::picture;
 use crate::{ended, read, start, streams};
 
 /// What is drawn.
-struct Graph {
+struct GraphPage {
     file: String,
     charts: Vec<FlowChart>,
     calls: Vec<CallLine>,
@@ -38,7 +38,7 @@ pub fn run(options: &GraphOptions) -> Fallible {
         _ => counted(options, &program)?,
     };
     let target = picture::target(&options.drawn)?;
-    let graph = Graph { file: read::titled(&options.given.file), charts, calls };
+    let graph = GraphPage { file: read::titled(&options.given.file), charts, calls };
     let drawn = if target.is_none() && stdout().is_terminal() && !graph.calls.is_empty() {
         if !graph.charts.is_empty() {
             streams::complain("note: the flow chart is in the picture, which `-o FILE.svg` writes\n");
@@ -57,7 +57,7 @@ fn counted(options: &GraphOptions, program: &Arc<Program>) -> Fallible<(Vec<Call
     let mut counter = CallCounter::new(program.clone(), course.machine().state());
     let places = follow::places(&Memory::new(program.clone()), CallCounter::instructions(program));
     let mut follower = Follower { places, looks: &mut counter };
-    let way = Way { limit: options.max_steps, shows: Shows::Dropped, follower: Some(&mut follower) };
+    let way = RunWay { limit: options.max_steps, shows: Shows::Dropped, follower: Some(&mut follower) };
     let ending = journey::go(way, &mut course, Travel::Forward)?;
     counter.look(course.machine().state(), Travel::Forward, None);
     Ok((counter.lines(), ended::verdict(&options.given.file, "", &ending)))
@@ -68,7 +68,7 @@ const MARGIN: f64 = 24.0;
 /// Charts stand beside each other up to this width.
 const WIDTH: f64 = 1200.0;
 
-impl Graph {
+impl GraphPage {
     fn svg(&self) -> String {
         let mut canvas = Canvas::default();
         let (mut x, mut y, mut tallest, mut widest) = (MARGIN, MARGIN, 0.0_f64, 0.0_f64);

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Fallible, all};
 use crate::following::cells::{self, FollowedCell};
 use crate::following::follow::{self, Follower};
 use crate::following::sampler::{Sampled, Sampler};
-use crate::journey::{self, Ending, Shows, Way};
+use crate::journey::{self, Ending, RunWay, Shows};
 use crate::output::picture;
 use crate::output::plot::PlotPage;
 use crate::{ended, read, start, streams};
@@ -95,7 +95,8 @@ fn travel(
     let places = follow::places(memory, sampler.instructions());
     let go = |course: &mut Course, sampler: &mut Sampler, travel| {
         let mut follower = Follower { places: places.clone(), looks: sampler };
-        let way = Way { limit: options.pace.max_steps, shows: Shows::Dropped, follower: Some(&mut follower) };
+        let way =
+            RunWay { limit: options.pace.max_steps, shows: Shows::Dropped, follower: Some(&mut follower) };
         journey::go(way, course, travel)
     };
     let ending = go(course, sampler, Travel::Forward)?;

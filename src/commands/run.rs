@@ -8,20 +8,19 @@ use reviver_files::GrowingOutput;
 use reviver_vm::strategy::{Course, Retention, Strategy};
 use reviver_vm::{Machine, Program, State, Travel, checkpoint};
 
-use crate::account::Account;
+use crate::account::{Account, Entropy};
 use crate::cli::RunOptions;
 use crate::commands::plan;
-use crate::entropy::{self, Entropy};
 use crate::failure::{Exit, Failure, Fallible, all, counted};
 use crate::following::ancillas::Ancillas;
 use crate::following::cells::FollowedCell;
-use crate::following::follow::{self, Follower, Look, Several};
+use crate::following::follow::{self, Follower, Looker, Several};
 use crate::following::log::{self, CellLog};
 use crate::interrupt::Signal;
 use crate::journey::{Ending, Report, RoundTrip, course, travel};
 use crate::start::Begun;
 use crate::write::OutputTarget;
-use crate::{engine, kinds, output, read, start, streams, write};
+use crate::{engine, entropy, kinds, output, read, start, streams, write};
 
 pub fn run(options: &RunOptions) -> Fallible {
     if let Some(printed) = plan::printed(&options.strategies, &options.start) {
@@ -123,7 +122,7 @@ impl Followers {
         course: &'m mut Course,
         assumed: Vec<usize>,
     ) -> Fallible<Report<'m>> {
-        let (mut instructions, mut looking): (Vec<u32>, Vec<&mut dyn Look>) = (Vec::new(), Vec::new());
+        let (mut instructions, mut looking): (Vec<u32>, Vec<&mut dyn Looker>) = (Vec::new(), Vec::new());
         if let Some(log) = &mut self.log {
             instructions.extend(log.instructions());
             looking.push(log);
@@ -143,7 +142,10 @@ impl Followers {
     /// The account of a run that came to its end.
     fn account(&self, options: &RunOptions, report: &Report, entropy: Option<Entropy>) -> Option<Account> {
         let peak = self.ancillas.as_ref().filter(|_| matches!(report.ending, Ending::Arrived))?.peak();
-        Some(Account::new(report, peak, options.account.temperature, entropy))
+        let cost = (report.steps, report.history_bytes);
+        let run = (&*report.program, report.state());
+        let account = Account::new(run, &report.garbage, cost, peak, options.account.temperature);
+        Some(Account { entropy, ..account })
     }
 }
 

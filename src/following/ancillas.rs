@@ -10,7 +10,7 @@ use reviver_isa::module::Role;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, State, Travel};
 
-use super::follow::Look;
+use super::follow::Looker;
 
 /// Cells in use, by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl InUse {
 }
 
 /// Which cells of a class count, and which of them are in use.
-struct Tally {
+struct CellTally {
     class: Class,
     /// Cells that are there all the time: whether each counts. All behind them do.
     counts: Vec<bool>,
@@ -37,8 +37,8 @@ struct Tally {
 /// Counts while a program runs.
 pub struct Ancillas {
     memory: Memory,
-    ints: Tally,
-    reals: Tally,
+    ints: CellTally,
+    reals: CellTally,
     bits: [u64; 2],
     peak: InUse,
     peak_bits: u64,
@@ -48,7 +48,7 @@ impl Ancillas {
     pub fn new(memory: Memory, state: &State) -> Ancillas {
         let module = memory.program().module();
         let bits = [u64::from(module.word.bits()), u64::from(module.real.width())];
-        let [ints, reals] = [Class::Int, Class::Real].map(|class| Tally::new(&memory, class, state));
+        let [ints, reals] = [Class::Int, Class::Real].map(|class| CellTally::new(&memory, class, state));
         let mut ancillas = Ancillas { memory, ints, reals, bits, peak: InUse::default(), peak_bits: 0 };
         ancillas.note(state);
         ancillas
@@ -75,7 +75,7 @@ impl Ancillas {
     }
 }
 
-impl Look for Ancillas {
+impl Looker for Ancillas {
     fn look(&mut self, state: &State, _: Travel, behind: Option<u32>) {
         let Some(at) = behind else { return };
         let program = self.memory.program().clone();
@@ -93,10 +93,10 @@ impl Look for Ancillas {
     }
 }
 
-impl Tally {
-    fn new(memory: &Memory, class: Class, state: &State) -> Tally {
+impl CellTally {
+    fn new(memory: &Memory, class: Class, state: &State) -> CellTally {
         let program = memory.program();
-        let mut tally = Tally { class, counts: Vec::new(), used: Vec::new(), count: 0 };
+        let mut tally = CellTally { class, counts: Vec::new(), used: Vec::new(), count: 0 };
         tally.counts = vec![false; tally.length(state)];
         let globals = program.module().globals.iter().enumerate();
         let private = globals.filter(|(_, g)| g.class == class && g.role == Role::Private);

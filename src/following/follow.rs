@@ -7,7 +7,7 @@ use reviver_vm::strategy::{Course, CourseHalt};
 use reviver_vm::{State, Stop, Travel};
 
 /// Looks at states.
-pub trait Look {
+pub trait Looker {
     /// Looks at a state behind the instruction of one of the places, or at one that was due or where a way ends.
     fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>);
 
@@ -18,9 +18,9 @@ pub trait Look {
 }
 
 /// Several who look at the same places.
-pub struct Several<'l>(pub Vec<&'l mut dyn Look>);
+pub struct Several<'l>(pub Vec<&'l mut dyn Looker>);
 
-impl Look for Several<'_> {
+impl Looker for Several<'_> {
     fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>) {
         self.0.iter_mut().for_each(|one| one.look(state, travel, behind));
     }
@@ -33,7 +33,7 @@ impl Look for Several<'_> {
 /// Who looks, and where.
 pub struct Follower<'l> {
     pub places: Stops,
-    pub looks: &'l mut dyn Look,
+    pub looks: &'l mut dyn Looker,
 }
 
 /// The instructions that may change one of some cells, as far as the text tells.

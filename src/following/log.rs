@@ -8,7 +8,7 @@ use reviver_isa::module::Shape;
 use reviver_vm::{State, Travel};
 
 use super::cells::{self, FollowedCell};
-use super::follow::{Look, changes};
+use super::follow::{Looker, changes};
 use crate::failure::{Failure, Fallible};
 
 /// Cells beside each other at most: more are no table that anybody reads.
@@ -69,7 +69,7 @@ impl CellLog {
     }
 }
 
-impl Look for CellLog {
+impl Looker for CellLog {
     fn look(&mut self, state: &State, travel: Travel, _: Option<u32>) {
         let values: Vec<String> = self.cells.iter().map(|cell| self.value(state, cell.target)).collect();
         if self.failed.is_some() || values == self.last {

@@ -6,8 +6,8 @@ use reviver_isa::instruction::Class;
 use reviver_vm::{State, Travel};
 
 use super::cells::FollowedCell;
-use super::follow::{Look, changes};
-use super::trace::{Moment, Trace};
+use super::follow::{Looker, changes};
+use super::trace::{CellTrace, TraceMoment};
 
 /// What is looked at.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,9 +30,9 @@ pub struct Sampler {
     /// What was seen last, and whether it is seen again though nothing has changed.
     last: Vec<f64>,
     insists: bool,
-    pub there: Trace,
-    pub back: Trace,
-    pub drift: Trace,
+    pub there: CellTrace,
+    pub back: CellTrace,
+    pub drift: CellTrace,
     /// What the way there came to, the last moment on top: its step, and what the cells held.
     marks: Vec<(i64, Vec<f64>)>,
 }
@@ -42,7 +42,7 @@ impl Sampler {
         let own = cells.iter().map(|cell| cell.target);
         let adjoints = cells.iter().filter(|cell| sampled.adjoints && cell.class == Class::Real);
         let targets = own.chain(adjoints.filter_map(|cell| cell.target.adjoint())).collect();
-        let (there, back, drift) = (Trace::new(), Trace::new(), Trace::new());
+        let (there, back, drift) = (CellTrace::new(), CellTrace::new(), CellTrace::new());
         let mut sampler = Sampler {
             memory,
             targets,
@@ -73,7 +73,7 @@ impl Sampler {
         self.arrive(state);
         self.turn = Some(state.step.abs_diff(self.first_step));
         if self.sampled.drift {
-            let own = |moment: &Moment| moment.values.last().map_or(0, |own| *own as i64);
+            let own = |moment: &TraceMoment| moment.values.last().map_or(0, |own| *own as i64);
             let moments = self.there.clone().moments().into_iter();
             self.marks = moments.map(|moment| (own(&moment), moment.values)).collect();
         }
@@ -130,7 +130,7 @@ impl Sampler {
     }
 }
 
-impl Look for Sampler {
+impl Looker for Sampler {
     fn look(&mut self, state: &State, _: Travel, _: Option<u32>) {
         let (time, values) = (self.time(state), self.values(state));
         if self.turn.is_some() {

@@ -6,7 +6,7 @@
 
 /// What was seen at a moment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moment {
+pub struct TraceMoment {
     pub time: u64,
     /// Numbers that weren't there are NaN.
     pub values: Vec<f64>,
@@ -14,28 +14,28 @@ pub struct Moment {
 
 /// A row of moments.
 #[derive(Clone, Debug)]
-pub struct Trace {
-    parts: Vec<Vec<Moment>>,
+pub struct CellTrace {
+    parts: Vec<Vec<TraceMoment>>,
     /// The length of a part.
     length: u64,
     /// Whether a moment was left out.
     is_thinned: bool,
 }
 
-impl Trace {
+impl CellTrace {
     /// Parts at most: as many as a picture has places beside each other.
     const PARTS: usize = 1024;
 
     /// So many moments are drawn one by one.
-    const WHOLE: usize = 8 * Trace::PARTS;
+    const WHOLE: usize = 8 * CellTrace::PARTS;
 
-    pub fn new() -> Trace {
-        Trace { parts: Vec::new(), length: 1, is_thinned: false }
+    pub fn new() -> CellTrace {
+        CellTrace { parts: Vec::new(), length: 1, is_thinned: false }
     }
 
     /// Adds a moment; time doesn't go back.
     pub fn add(&mut self, time: u64, values: Vec<f64>) {
-        while time / self.length >= Trace::PARTS as u64 {
+        while time / self.length >= CellTrace::PARTS as u64 {
             self.halve();
         }
         let part = (time / self.length) as usize;
@@ -44,14 +44,14 @@ impl Trace {
         }
         let width = values.len();
         let Some(moments) = self.parts.get_mut(part) else { return };
-        moments.push(Moment { time, values });
-        if moments.len() > Trace::kept_of(width) * 4 {
+        moments.push(TraceMoment { time, values });
+        if moments.len() > CellTrace::kept_of(width) * 4 {
             self.is_thinned |= thin(moments);
         }
     }
 
     /// Everything that is kept, in order.
-    pub fn moments(mut self) -> Vec<Moment> {
+    pub fn moments(mut self) -> Vec<TraceMoment> {
         if !self.is_whole() {
             self.parts.iter_mut().for_each(|part| drop(thin(part)));
         }
@@ -60,7 +60,7 @@ impl Trace {
 
     /// Whether every moment is kept: a few thousand, as long as none of them had to go.
     pub fn is_whole(&self) -> bool {
-        !self.is_thinned && self.parts.iter().map(Vec::len).sum::<usize>() <= Trace::WHOLE
+        !self.is_thinned && self.parts.iter().map(Vec::len).sum::<usize>() <= CellTrace::WHOLE
     }
 
     /// Moments of a part that are kept at most, of so many numbers.
@@ -74,7 +74,7 @@ impl Trace {
         while let Some(mut first) = parts.next() {
             first.extend(parts.next().unwrap_or_default());
             let width = first.first().map_or(0, |moment| moment.values.len());
-            self.is_thinned |= first.len() > Trace::kept_of(width) * 4 && thin(&mut first);
+            self.is_thinned |= first.len() > CellTrace::kept_of(width) * 4 && thin(&mut first);
             self.parts.push(first);
         }
         self.length = self.length.saturating_mul(2);
@@ -82,10 +82,10 @@ impl Trace {
 }
 
 /// Keeps the first moment and the last, and where a number was least or greatest. Whether any had to go.
-fn thin(moments: &mut Vec<Moment>) -> bool {
+fn thin(moments: &mut Vec<TraceMoment>) -> bool {
     let width = moments.first().map_or(0, |moment| moment.values.len());
     let before = moments.len();
-    if before <= Trace::kept_of(width) {
+    if before <= CellTrace::kept_of(width) {
         return false;
     }
     let mut kept = vec![false; moments.len()];
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn short_rows_are_kept_whole() {
-        let mut trace = Trace::new();
+        let mut trace = CellTrace::new();
         (0..1024).for_each(|time| trace.add(time, vec![time as f64]));
         assert!(trace.is_whole());
         assert_eq!(trace.moments().len(), 1024);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn long_rows_keep_their_peaks_in_little_memory() {
-        let mut trace = Trace::new();
+        let mut trace = CellTrace::new();
         let steps = 3_000_000;
         let peak = |time: u64| if time == 1_234_567 { 5.0 } else { (time as f64).sin() };
         (0..steps).for_each(|time| trace.add(time, vec![peak(time), -peak(time), f64::NAN]));

@@ -9,7 +9,7 @@ use reviver_vm::values::adjoint_name;
 
 use crate::following::cells::FollowedCell;
 use crate::following::sampler::Sampler;
-use crate::following::trace::{Moment, Trace};
+use crate::following::trace::{CellTrace, TraceMoment};
 
 /// A plot in the making.
 pub struct PlotPage<'p> {
@@ -27,26 +27,26 @@ pub struct PlotPage<'p> {
 }
 
 /// What was kept of both ways.
-struct Seen {
-    there: Vec<Moment>,
-    back: Vec<Moment>,
-    drift: Vec<Moment>,
+struct SeenWays {
+    there: Vec<TraceMoment>,
+    back: Vec<TraceMoment>,
+    drift: Vec<TraceMoment>,
     is_whole: bool,
 }
 
 impl PlotPage<'_> {
     pub fn plot(&self) -> Plot {
-        let kept = |trace: &Trace| trace.clone().moments();
+        let kept = |trace: &CellTrace| trace.clone().moments();
         let Sampler { there, back, drift, .. } = &self.sampler;
         let is_whole = there.is_whole() && back.is_whole();
-        let seen = Seen { there: kept(there), back: kept(back), drift: kept(drift), is_whole };
+        let seen = SeenWays { there: kept(there), back: kept(back), drift: kept(drift), is_whole };
         match self.has_against {
             true => self.against(&seen),
             false => self.over_time(&seen),
         }
     }
 
-    fn over_time(&self, seen: &Seen) -> Plot {
+    fn over_time(&self, seen: &SeenWays) -> Plot {
         let both = || seen.there.iter().chain(&seen.back);
         let last = both().last().map_or(0, |moment| moment.time);
         let mut panels = self.values(self.curves(both(), seen));
@@ -85,7 +85,11 @@ impl PlotPage<'_> {
     }
 
     /// A curve for each cell.
-    fn curves<'m>(&self, moments: impl Iterator<Item = &'m Moment> + Clone, seen: &Seen) -> Vec<Curve> {
+    fn curves<'m>(
+        &self,
+        moments: impl Iterator<Item = &'m TraceMoment> + Clone,
+        seen: &SeenWays,
+    ) -> Vec<Curve> {
         let curve = |(n, cell): (usize, &FollowedCell)| {
             let points = moments.clone().map(|moment| (moment.time as f64, value(moment, n))).collect();
             Curve { name: cell.name.clone(), points, is_stepped: seen.is_whole, colour: n }
@@ -94,7 +98,7 @@ impl PlotPage<'_> {
     }
 
     /// A curve for each adjoint, on the way back, in the colour of its cell.
-    fn adjoints(&self, seen: &Seen) -> Vec<Curve> {
+    fn adjoints(&self, seen: &SeenWays) -> Vec<Curve> {
         let real = self.cells.iter().enumerate().filter(|(_, cell)| cell.class == Class::Real);
         let curve = |(adjoint, (n, cell)): (usize, (usize, &FollowedCell))| {
             let at = self.cells.len() + adjoint;
@@ -105,9 +109,9 @@ impl PlotPage<'_> {
     }
 
     /// The cells over the last one, the way back dashed.
-    fn against(&self, seen: &Seen) -> Plot {
+    fn against(&self, seen: &SeenWays) -> Plot {
         let Some((along, cells)) = self.cells.split_last() else { return Plot::default() };
-        let way = |moments: &[Moment], n: usize| {
+        let way = |moments: &[TraceMoment], n: usize| {
             moments.iter().map(|moment| (value(moment, cells.len()), value(moment, n))).collect()
         };
         let there = cells.iter().enumerate().map(|(n, cell)| Curve {
@@ -129,7 +133,7 @@ impl PlotPage<'_> {
         Plot { words, along: along.name.clone(), extent: None, shaded: None, panels }
     }
 
-    fn words(&self, panels: &[Panel], over: &str, seen: &Seen) -> Words {
+    fn words(&self, panels: &[Panel], over: &str, seen: &SeenWays) -> Words {
         let names: Vec<&str> = match self.has_against {
             true => self.cells.split_last().map_or(&[][..], |(_, cells)| cells),
             false => &self.cells[..],
@@ -160,6 +164,6 @@ impl PlotPage<'_> {
     }
 }
 
-fn value(moment: &Moment, n: usize) -> f64 {
+fn value(moment: &TraceMoment, n: usize) -> f64 {
     moment.values.get(n).copied().unwrap_or(f64::NAN)
 }
