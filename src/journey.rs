@@ -14,8 +14,10 @@ use reviver_vm::strategy::{Course, CourseCost, CourseHalt, Retention, Taken};
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, State, Stop, Travel};
 
+use crate::account::Account;
 use crate::cli::RunOptions;
 use crate::failure::{Exit, Failure, Fallible};
+use crate::following::follow::{self, Follower};
 use crate::interrupt::{self, Signal};
 use crate::progress::ProgressLine;
 
@@ -62,6 +64,22 @@ impl ShownValues {
     }
 }
 
+/// What becomes of what `show` shows.
+pub enum Shows<'s> {
+    Printed,
+    Kept(&'s mut ShownValues),
+    /// Somebody else prints.
+    Dropped,
+}
+
+/// How a program is run to its bound.
+pub struct RunWay<'w, 'f> {
+    pub limit: Option<u64>,
+    pub shows: Shows<'w>,
+    /// Who looks on.
+    pub follower: Option<&'w mut Follower<'f>>,
+}
+
 /// Everything that is said about a run.
 pub struct Report<'m> {
     pub program: Arc<Program>,
@@ -84,6 +102,8 @@ pub struct Report<'m> {
     pub assumed: Vec<usize>,
     /// What `show` showed, kept for `--json`.
     pub shown: ShownValues,
+    /// What it costs in bits, if that was asked for.
+    pub account: Option<Account>,
 }
 
 impl Report<'_> {
@@ -94,25 +114,37 @@ impl Report<'_> {
 }
 
 /// A course of a machine that keeps what the options say.
-pub fn course(options: &RunOptions, mut machine: Machine) -> Fallible<Course> {
+pub fn course(options: &RunOptions, machine: Machine) -> Fallible<Course> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
-    machine.stop_when(interrupt::flag());
     let residues = options.start.exact.then_some(Retention::RESIDUES);
-    Course::begin(machine, options.strategies.retention().or(residues), travel).map_err(|error| {
+    begin(machine, options.strategies.retention().or(residues), travel)
+}
+
+/// A course that a signal stops.
+pub fn begin(mut machine: Machine, retention: Option<Retention>, travel: Travel) -> Fallible<Course> {
+    machine.stop_when(interrupt::flag());
+    Course::begin(machine, retention, travel).map_err(|error| {
         Failure::new(Exit::Trap, format_args!("{error} for the state that is gone back to"))
             .help("`--strategy reverse` keeps no states")
     })
 }
 
 /// Runs as the options say. Only a round trip needs copies of the state: one of its start, one of its turn.
-pub fn travel<'m>(options: &RunOptions, course: &'m mut Course, assumed: Vec<usize>) -> Fallible<Report<'m>> {
+pub fn travel<'m>(
+    options: &RunOptions,
+    course: &'m mut Course,
+    assumed: Vec<usize>,
+    mut follower: Option<&mut Follower<'_>>,
+) -> Fallible<Report<'m>> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
     let program = course.machine().program().clone();
     let started = Instant::now();
     let first_step = course.machine().state().step;
     let first = if options.check { Some(copy(course.machine())?) } else { None };
     let mut shown = ShownValues::default();
-    let ending = go(options, course, travel, &mut shown)?;
+    let shows = if options.start.json { Shows::Kept(&mut shown) } else { Shows::Printed };
+    let way = RunWay { limit: options.start.max_steps, shows, follower: follower.as_deref_mut() };
+    let ending = go(way, course, travel)?;
     let machine = course.machine();
     let steps = machine.state().step.abs_diff(first_step);
     let arrived = matches!(ending, Ending::Arrived);
@@ -120,7 +152,7 @@ pub fn travel<'m>(options: &RunOptions, course: &'m mut Course, assumed: Vec<usi
     let (mut turn, mut round_trip) = (None, None);
     if let Some(first) = first.filter(|_| arrived) {
         let state = turn.insert(copy(course.machine())?);
-        round_trip = Some(come_back(options, course, travel.reversed(), &first, state)?);
+        round_trip = Some(come_back(options, course, (&first, state), follower)?);
     }
     let (elapsed, taken, cost) = (started.elapsed(), course.taken(), course.cost());
     let history_bytes = usize::try_from(cost.peak_bytes).unwrap_or(usize::MAX);
@@ -141,6 +173,7 @@ pub fn travel<'m>(options: &RunOptions, course: &'m mut Course, assumed: Vec<usi
         elapsed,
         assumed,
         shown,
+        account: None,
     })
 }
 
@@ -154,12 +187,13 @@ fn copy(machine: &Machine) -> Fallible<State> {
 fn come_back(
     options: &RunOptions,
     course: &mut Course,
-    travel: Travel,
-    first: &State,
-    turn: &State,
+    (first, turn): (&State, &State),
+    follower: Option<&mut Follower<'_>>,
 ) -> Fallible<RoundTrip> {
+    let travel = if options.back { Travel::Forward } else { Travel::Backward };
     // What the way there has shown isn't shown again.
-    let ending = go(options, course, travel, &mut ShownValues::default())?;
+    let way = RunWay { limit: options.start.max_steps, shows: Shows::Dropped, follower };
+    let ending = go(way, course, travel)?;
     let machine = course.machine();
     let (program, last) = (machine.program(), machine.state());
     let steps = last.step.abs_diff(turn.step);
@@ -173,19 +207,15 @@ fn come_back(
 }
 
 /// Runs to the bound, showing progress and what `show` shows.
-fn go(
-    options: &RunOptions,
-    course: &mut Course,
-    travel: Travel,
-    shown: &mut ShownValues,
-) -> Fallible<Ending> {
+pub fn go(way: RunWay<'_, '_>, course: &mut Course, travel: Travel) -> Fallible<Ending> {
+    let RunWay { limit, mut shows, mut follower } = way;
     let mut progress = ProgressLine::new(if travel == Travel::Forward { "forward" } else { "backward" });
     let first = course.machine().state().step;
-    let limit = options.start.max_steps.unwrap_or(u64::MAX);
+    let limit = limit.unwrap_or(u64::MAX);
     loop {
         let made = course.machine().state().step.abs_diff(first);
         let budget = CHUNK.min(limit - made);
-        let outcome = course.run(None, travel, budget);
+        let outcome = follow::run(course, follower.as_deref_mut(), travel, budget);
         let machine = course.machine();
         match outcome {
             Ok(Stop::Bound) => return Ok(Ending::Arrived),
@@ -193,10 +223,12 @@ fn go(
             Ok(Stop::Budget) => progress.update(made + budget),
             Ok(Stop::Shown { at, class, bits }) => {
                 let entry = entry_shown(machine, at, class, bits);
-                if options.start.json {
-                    shown.add(entry);
-                } else {
-                    progress.print(&format!("{} = {}\n", entry.0, machine.program().text(entry.1)))?;
+                match &mut shows {
+                    Shows::Printed => {
+                        progress.print(&format!("{} = {}\n", entry.0, machine.program().text(entry.1)))?;
+                    }
+                    Shows::Kept(shown) => shown.add(entry),
+                    Shows::Dropped => {}
                 }
             }
             Ok(Stop::Interrupted) => {

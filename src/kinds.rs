@@ -49,6 +49,12 @@ pub static TEST_REPORT: FileKind = FileKind {
 pub static GRADES: FileKind =
     FileKind { name: "a table of grades", is: |bytes| bytes.starts_with(b"folder,passed,of,") };
 
+/// What `plot`, `graph` and `circuit` have drawn.
+pub static PICTURE: FileKind = FileKind {
+    name: "a picture that `reviver` has drawn",
+    is: |bytes| bytes.starts_with(reviver_pictures::document::WRITTEN.as_bytes()),
+};
+
 pub static TAPE: FileKind = FileKind { name: "a tape of values", is: is_tape };
 
 pub static TABLE: FileKind = FileKind { name: "a table of numbers", is: is_table };

@@ -1,13 +1,18 @@
 //! The `reviver` command: reads arguments and files, calls the libraries, prints. Everything that
 //! isn't about a terminal or a file lives in the libraries.
 
+mod account;
+mod charts;
 mod cli;
 mod commands;
 mod constants;
 mod course;
 mod debuggee;
+mod ended;
 mod engine;
+mod entropy;
 mod failure;
+mod following;
 mod given;
 mod interrupt;
 mod journey;
@@ -77,6 +82,9 @@ fn run(command: &Invocation) -> Fallible {
         Invocation::Batch(options) => commands::batch::run(options),
         Invocation::Devices(options) => commands::devices::run(options),
         Invocation::Bench(options) => commands::bench::run(options),
+        Invocation::Plot(options) => commands::plot::run(options),
+        Invocation::Graph(options) => commands::graph::run(options),
+        Invocation::Circuit(options) => commands::circuit::run(options),
         Invocation::Asm(options) => commands::asm::run(options),
         Invocation::Disasm(options) => commands::disasm::run(options),
         Invocation::Build(options) => commands::build::run(options),

@@ -93,6 +93,12 @@ pub fn name(path: &Path) -> String {
     if path == Path::new("-") { "<stdin>".into() } else { path.display().to_string() }
 }
 
+/// What a file is called on a picture of it: without its folders.
+pub fn titled(path: &Path) -> String {
+    let last = path.file_name().filter(|_| path != Path::new("-"));
+    last.map_or_else(|| shown(path), |last| printable(&last.to_string_lossy()).into_owned())
+}
+
 /// What a file is called in messages. A terminal obeys nothing in it.
 pub fn shown(path: &Path) -> String {
     printable(&name(path)).into_owned()

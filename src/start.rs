@@ -88,12 +88,23 @@ pub struct Begun {
 
 /// The same, with a list of what wasn't given.
 pub fn begun(options: &Given, program: &Arc<Program>, travel: Travel) -> Fallible<Begun> {
+    begun_with(options, &[], program, travel)
+}
+
+/// The same with more cells given, as `--set` gives them.
+pub fn begun_with(
+    options: &Given,
+    more: &[String],
+    program: &Arc<Program>,
+    travel: Travel,
+) -> Fallible<Begun> {
     let machine = match travel {
         Travel::Forward => Machine::at_begin(program.clone()),
         Travel::Backward => Machine::at_end(program.clone()),
     };
     let mut machine = machine.map_err(no_memory)?;
-    let given = given::set(program, machine.state_mut(), &options.set)?;
+    let mut given = given::set(program, machine.state_mut(), &options.set)?;
+    given.extend(given::assigned(program, machine.state_mut(), "--inputs", more)?);
     check_given(program, &given, travel)?;
     check_missing(program, &given, travel)?;
     let assumed = assume(program, &mut machine, &given, travel)?;

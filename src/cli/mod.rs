@@ -1,11 +1,13 @@
 //! The command line as data: subcommands, options and their help.
 
+mod account;
 mod batch;
 mod bench;
 mod build;
 mod course;
 mod debugger;
 mod derivatives;
+mod pictures;
 mod start;
 mod strategy;
 mod test;
@@ -16,12 +18,14 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub use account::AccountOptions;
 pub use batch::{BatchArguments, DevicesOptions};
 pub use bench::BenchOptions;
 pub use build::BuildOptions;
 pub use course::{CourseCheck, CourseCommand, CourseOptions, CourseReport, CourseStart};
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
 pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
+pub use pictures::{CircuitOptions, Drawn, GraphOptions, GraphPart, PlotOptions};
 pub use start::{Constants, Given, LevelOption, OtherNumbers, Start};
 pub use strategy::StrategyOptions;
 pub use test::{TestOptions, TestRunning};
@@ -56,6 +60,9 @@ pub enum Invocation {
     Batch(BatchArguments),
     Devices(DevicesOptions),
     Bench(BenchOptions),
+    Plot(PlotOptions),
+    Graph(GraphOptions),
+    Circuit(CircuitOptions),
     Asm(AsmOptions),
     Disasm(DisasmOptions),
     Build(BuildOptions),
@@ -86,6 +93,9 @@ impl Invocation {
             Invocation::Course(options) => options.json,
             Invocation::Debug(_)
             | Invocation::Repl(_)
+            | Invocation::Plot(_)
+            | Invocation::Graph(_)
+            | Invocation::Circuit(_)
             | Invocation::Asm(_)
             | Invocation::Disasm(_)
             | Invocation::Build(_)
@@ -127,6 +137,14 @@ pub struct RunOptions {
     /// Print what the run took: steps, time, memory, erased bits
     #[arg(long)]
     pub stats: bool,
+    /// Write what cells held at the steps where they changed to a file of comma-separated values. The interpreter makes the steps then
+    #[arg(long, value_name = "CSV")]
+    pub log: Option<PathBuf>,
+    /// The cells of that file: `a`, `A[3]`, an array, or several; without this all that are declared
+    #[arg(long, value_name = "NAMES", requires = "log")]
+    pub log_cells: Vec<String>,
+    #[command(flatten)]
+    pub account: AccountOptions,
     #[command(flatten)]
     pub strategies: StrategyOptions,
 }

@@ -3,17 +3,24 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use reviver_vm::strategy::{Retention, Strategy};
-use reviver_vm::{Machine, Program, Travel, checkpoint};
+use reviver_debugger::memory::Memory;
+use reviver_files::GrowingOutput;
+use reviver_vm::strategy::{Course, Retention, Strategy};
+use reviver_vm::{Machine, Program, State, Travel, checkpoint};
 
+use crate::account::{Account, Entropy};
 use crate::cli::RunOptions;
 use crate::commands::plan;
 use crate::failure::{Exit, Failure, Fallible, all, counted};
+use crate::following::ancillas::Ancillas;
+use crate::following::cells::FollowedCell;
+use crate::following::follow::{self, Follower, Looker, Several};
+use crate::following::log::{self, CellLog};
 use crate::interrupt::Signal;
 use crate::journey::{Ending, Report, RoundTrip, course, travel};
 use crate::start::Begun;
 use crate::write::OutputTarget;
-use crate::{engine, kinds, output, read, start, streams, write};
+use crate::{engine, entropy, kinds, output, read, start, streams, write};
 
 pub fn run(options: &RunOptions) -> Fallible {
     if let Some(printed) = plan::printed(&options.strategies, &options.start) {
@@ -23,21 +30,29 @@ pub fn run(options: &RunOptions) -> Fallible {
     let program = start::program(&options.start)?;
     check_strategy(options, &program)?;
     let Begun { mut machine, assumed } = begun(options, &program)?;
-    if let Some(runner) = engine::runner(&options.start, &program)? {
+    // Who looks on looks more often than native code would run.
+    let is_followed = options.log.is_some() || options.account.account;
+    if let Some(runner) = engine::runner(&options.start, &program)?.filter(|_| !is_followed) {
         machine.run_by(runner);
     }
+    let entropy = entropy::of(&options.start, &options.account, &program)?;
+    let logged = logged(options, &program, machine.state())?;
     let mut course = course(options, machine)?;
     let outputs = Outputs::new(options)?;
+    let mut followers = Followers::new(options, logged, outputs.log, &course);
     let save = |machine: &Machine| outputs.state.map_or(Ok(()), |target| save(target, &program, machine));
-    let (saved, report) = match travel(options, &mut course, assumed) {
+    let travelled = followers.travel(options, &mut course, assumed);
+    let (saved, mut report) = match travelled {
         Ok(report) => (save(report.machine), report),
         // What the program shows can't be printed.
         Err(failure) => return all([save(course.machine()), Err(failure)]),
     };
+    report.account = followers.account(options, &report, entropy);
+    let logged = followers.log.map_or(Ok(()), CellLog::finish);
     let taped = outputs.tape.map_or(Ok(()), |target| write_tape(target, &report));
     // What can't be written to a file is still printed.
     let prints_tape = options.tape_out.is_none() || taped.is_err();
-    let verdict = all([saved, taped, verdict(options, &report)]);
+    let verdict = all([saved, taped, logged, verdict(options, &report)]);
     let printed = streams::print_with(|out| output::render(&report, options, prints_tape, &verdict, out));
     if verdict.is_ok() && !report.garbage.is_empty() {
         streams::complain(&output::garbage(&report));
@@ -72,6 +87,68 @@ fn check_strategy(options: &RunOptions, program: &Program) -> Fallible {
     Ok(())
 }
 
+/// The cells whose log is asked for.
+fn logged(options: &RunOptions, program: &Arc<Program>, state: &State) -> Fallible<Vec<FollowedCell>> {
+    match options.log {
+        Some(_) => log::chosen(&Memory::new(program.clone()), state, &options.log_cells),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Who looks on.
+struct Followers {
+    memory: Memory,
+    log: Option<CellLog>,
+    ancillas: Option<Ancillas>,
+}
+
+impl Followers {
+    fn new(
+        options: &RunOptions,
+        cells: Vec<FollowedCell>,
+        file: Option<GrowingOutput>,
+        course: &Course,
+    ) -> Followers {
+        let state = course.machine().state();
+        let memory = Memory::new(course.machine().program().clone());
+        let log = file.map(|file| CellLog::new(memory.clone(), cells, file, state));
+        let ancillas = options.account.account.then(|| Ancillas::new(memory.clone(), state));
+        Followers { memory, log, ancillas }
+    }
+
+    fn travel<'m>(
+        &mut self,
+        options: &RunOptions,
+        course: &'m mut Course,
+        assumed: Vec<usize>,
+    ) -> Fallible<Report<'m>> {
+        let (mut instructions, mut looking): (Vec<u32>, Vec<&mut dyn Looker>) = (Vec::new(), Vec::new());
+        if let Some(log) = &mut self.log {
+            instructions.extend(log.instructions());
+            looking.push(log);
+        }
+        if let Some(ancillas) = &mut self.ancillas {
+            instructions.extend(ancillas.instructions());
+            looking.push(ancillas);
+        }
+        if looking.is_empty() {
+            return travel(options, course, assumed, None);
+        }
+        let mut several = Several(looking);
+        let places = follow::places(&self.memory, instructions);
+        travel(options, course, assumed, Some(&mut Follower { places, looks: &mut several }))
+    }
+
+    /// The account of a run that came to its end.
+    fn account(&self, options: &RunOptions, report: &Report, entropy: Option<Entropy>) -> Option<Account> {
+        let peak = self.ancillas.as_ref().filter(|_| matches!(report.ending, Ending::Arrived))?.peak();
+        let cost = (report.steps, report.history_bytes);
+        let run = (&*report.program, report.state());
+        let account = Account::new(run, &report.garbage, cost, peak, options.account.temperature);
+        Some(Account { entropy, ..account })
+    }
+}
+
 fn save(target: OutputTarget, program: &Program, machine: &Machine) -> Fallible {
     let bytes = checkpoint::encode(program, machine.state(), machine.residues())
         .map_err(|error| Failure::load(format_args!("can't save the state: {error}")))?;
@@ -82,6 +159,7 @@ fn save(target: OutputTarget, program: &Program, machine: &Machine) -> Fallible 
 struct Outputs {
     state: Option<OutputTarget>,
     tape: Option<OutputTarget>,
+    log: Option<GrowingOutput>,
 }
 
 impl Outputs {
@@ -93,6 +171,7 @@ impl Outputs {
         Ok(Outputs {
             state: target(&options.save_state, &kinds::STATE)?,
             tape: target(&options.tape_out, &kinds::TAPE)?,
+            log: target(&options.log, &kinds::TABLE)?.map(OutputTarget::begin).transpose()?.flatten(),
         })
     }
 }
@@ -111,7 +190,11 @@ fn write_tape(target: OutputTarget, report: &Report) -> Fallible {
 /// Each standard stream serves one purpose.
 fn check_streams(options: &RunOptions) -> Fallible {
     let is_stream = |path: &Path| path == Path::new("-");
-    start::check_input(&options.start.given, &[options.from_state.as_deref()])?;
+    let others = [options.from_state.as_deref(), options.account.inputs.as_deref()];
+    start::check_input(&options.start.given, &others)?;
+    if options.log.as_deref().is_some_and(is_stream) {
+        return Err(Failure::usage("a log can't be printed").help("name a file after `--log`"));
+    }
     if options.start.json && options.tape_out.as_deref().is_some_and(is_stream) {
         return Err(Failure::usage("`--tape-out -` and `--json` both print")
             .help("the JSON object has the tape already"));

@@ -51,6 +51,9 @@ pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
         object.insert("state_bytes", state_bytes(report.state()));
         object.insert("seconds", report.elapsed.as_secs_f64());
     }
+    if let Some(account) = &report.account {
+        object.insert("account", account.members());
+    }
     object.extend(strategy(report, options).members());
     object.insert("digest", state_digest(report.state()).to_string());
     object

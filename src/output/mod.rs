@@ -1,5 +1,6 @@
 //! What a run prints: text for people, one JSON object for programs. Here is what both tell.
 
+mod account;
 pub mod batch;
 pub mod bench;
 pub mod course;
@@ -9,7 +10,9 @@ pub mod gradient;
 mod json;
 pub mod junit;
 pub mod losses;
+pub mod picture;
 pub mod places;
+pub mod plot;
 pub mod strategy;
 pub mod tests;
 mod text;

@@ -23,6 +23,9 @@ pub fn render(report: &Report, options: &RunOptions, with_tape: bool, out: &mut 
     if options.stats {
         statistics(report, options, out)?;
     }
+    if let Some(account) = &report.account {
+        account.text(out)?;
+    }
     if options.start.checking.unchecked {
         writeln!(
             out,

@@ -40,6 +40,12 @@ fn the_sessions_of_the_page_of_strategies_are_true() {
 
 #[cfg(unix)]
 #[test]
+fn the_sessions_of_the_page_of_pictures_are_true() {
+    are_true("docs/pictures.md", &read("docs/pictures.md"), 14);
+}
+
+#[cfg(unix)]
+#[test]
 fn the_sessions_of_the_language_page_are_true() {
     are_true("docs/language.md", &read("docs/language.md"), 3);
 }

@@ -28,6 +28,7 @@ mod notation;
 mod output_files;
 mod overwriting;
 mod permissions;
+mod pictures;
 mod run;
 mod signals;
 mod stacks;

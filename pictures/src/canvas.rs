@@ -1,0 +1,118 @@
+//! Shapes as SVG, for pictures that are no plots: lines, boxes, diamonds, circles and texts in the colours of the palette. Knows
+//! where nothing is.
+
+use std::fmt::Write as _;
+
+use crate::document::{Words, document, escaped};
+use crate::palette::Ink;
+
+/// Where a text is, seen from its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Start,
+    Middle,
+    End,
+}
+
+/// How a text is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Letters {
+    pub ink: Ink,
+    pub size: f64,
+    pub side: Side,
+    /// All letters equally wide.
+    pub is_code: bool,
+}
+
+/// Shapes that are drawn one over the other.
+#[derive(Clone, Debug, Default)]
+pub struct Canvas {
+    shapes: String,
+}
+
+impl Canvas {
+    /// The picture, in a room of this width and height.
+    pub fn document(&self, words: &Words, (width, height): (f64, f64)) -> String {
+        let ground = format!(
+            "<rect x=\"0\" y=\"0\" width=\"{width}\" height=\"{height}\" fill=\"{}\" stroke=\"none\"/>\n",
+            Ink::Ground.hex()
+        );
+        document(words, (width, height), (width, height), &format!("{ground}{}", self.shapes))
+    }
+
+    /// Straight lines from point to point.
+    pub fn path(&mut self, points: &[(f64, f64)], ink: Ink) {
+        let points: Vec<String> = points.iter().map(|(x, y)| format!("{x},{y}")).collect();
+        let (points, stroke) = (points.join(" "), ink.hex());
+        let _ = writeln!(
+            self.shapes,
+            "<polyline points=\"{points}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"1.6\" stroke-linejoin=\"round\"/>"
+        );
+    }
+
+    /// The same with an arrowhead at the end.
+    pub fn arrow(&mut self, points: &[(f64, f64)], ink: Ink) {
+        self.path(points, ink);
+        let [.., (from_x, from_y), (x, y)] = *points else { return };
+        let length = (x - from_x).hypot(y - from_y).max(1e-9);
+        let (dx, dy) = ((x - from_x) / length, (y - from_y) / length);
+        let back = (x - 8.0 * dx, y - 8.0 * dy);
+        let head = [(x, y), (back.0 - 3.5 * dy, back.1 + 3.5 * dx), (back.0 + 3.5 * dy, back.1 - 3.5 * dx)];
+        self.polygon(&head, ink, ink);
+    }
+
+    pub fn polygon(&mut self, points: &[(f64, f64)], fill: Ink, stroke: Ink) {
+        let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.2},{y:.2}")).collect();
+        let (points, fill, stroke) = (points.join(" "), fill.hex(), stroke.hex());
+        let _ = writeln!(
+            self.shapes,
+            "<polygon points=\"{points}\" fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"1.6\"/>"
+        );
+    }
+
+    /// A box by its corner at the top left, its width and its height.
+    pub fn rectangle(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: Ink, stroke: Ink) {
+        let (fill, stroke) = (fill.hex(), stroke.hex());
+        let _ = writeln!(
+            self.shapes,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"3\" fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"1.6\"/>"
+        );
+    }
+
+    pub fn ellipse(&mut self, (x, y): (f64, f64), (rx, ry): (f64, f64), fill: Ink, stroke: Ink) {
+        let (fill, stroke) = (fill.hex(), stroke.hex());
+        let _ = writeln!(
+            self.shapes,
+            "<ellipse cx=\"{x}\" cy=\"{y}\" rx=\"{rx}\" ry=\"{ry}\" fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"1.6\"/>"
+        );
+    }
+
+    /// A line of text whose middle is at this height.
+    pub fn text(&mut self, (x, y): (f64, f64), text: &str, letters: Letters) {
+        let anchor = match letters.side {
+            Side::Start => "start",
+            Side::Middle => "middle",
+            Side::End => "end",
+        };
+        let (text, ink, size) = (escaped(text), letters.ink.hex(), letters.size);
+        let class = if letters.is_code { " class=\"code\"" } else { "" };
+        let _ = writeln!(
+            self.shapes,
+            "<text x=\"{x}\" y=\"{y}\" dy=\"0.35em\" font-size=\"{size}\" text-anchor=\"{anchor}\" fill=\"{ink}\"{class} xml:space=\"preserve\">{text}</text>"
+        );
+    }
+}
+
+/// How wide a text of letters of one width is, about.
+pub fn code_width(text: &str, size: f64) -> f64 {
+    text.chars().count() as f64 * size * 0.62
+}
+
+/// A text that is cut where it is longer than so many letters.
+pub fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{kept}…")
+}

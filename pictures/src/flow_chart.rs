@@ -1,0 +1,229 @@
+//! Control flow in the manner of reversible flow charts (Yokoyama and Glück): a test is a diamond with two ways out, an assertion a
+//! circle with two ways in, and each has its partner. Knows no instruction: nodes have their texts.
+//!
+//! Code lies in a column, in its own order, so that a chart can be held beside its listing. Jumps go beside it, down on the right and
+//! up on the left, each in a lane that no other jump uses meanwhile.
+
+use crate::canvas::{Canvas, Letters, Side, code_width, cut};
+use crate::palette::Ink;
+
+/// One procedure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowChart {
+    pub name: String,
+    /// In the order of the code.
+    pub nodes: Vec<FlowNode>,
+}
+
+/// A part of the code.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowNode {
+    pub shape: FlowShape,
+    /// What stands in it.
+    pub lines: Vec<String>,
+    /// The node that a test jumps to: an assertion, or a place that is always jumped to.
+    pub jump: Option<usize>,
+    /// Whether the next node is come to from here without a jump.
+    pub falls: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowShape {
+    /// Where the procedure begins or ends.
+    End,
+    /// Instructions, one after the other.
+    Steps,
+    /// Leads two ways.
+    Test,
+    /// Is come to by two ways.
+    Assertion,
+    /// A jump without a test, or where only jumps lead to.
+    Always,
+}
+
+const SIZE: f64 = 13.0;
+const LINE: f64 = 18.0;
+const GAP: f64 = 30.0;
+const LANE: f64 = 20.0;
+const LETTERS: usize = 44;
+const CODE: Letters = Letters { ink: Ink::Text, size: SIZE, side: Side::Middle, is_code: true };
+const NOTE: Letters = Letters { ink: Ink::Faint, size: 11.0, side: Side::Start, is_code: false };
+
+/// Where a node is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Placed {
+    top: f64,
+    width: f64,
+    height: f64,
+}
+
+impl Placed {
+    fn middle(self) -> f64 {
+        self.top + self.height / 2.0
+    }
+}
+
+/// A jump beside the column.
+struct Lane {
+    from: usize,
+    to: usize,
+    number: usize,
+}
+
+impl FlowChart {
+    /// Draws it with its corner at the top left there; how much room it took.
+    pub fn draw(&self, canvas: &mut Canvas, (left, top): (f64, f64)) -> (f64, f64) {
+        let mut y = top + 34.0;
+        let placed: Vec<Placed> = self.nodes.iter().map(|node| place(node, &mut y)).collect();
+        let widest = placed.iter().map(|node| node.width).fold(120.0, f64::max);
+        let (down, up) = (self.lanes(true), self.lanes(false));
+        let room = |lanes: &[Lane]| match lanes.iter().map(|lane| lane.number).max() {
+            Some(most) => 34.0 + LANE * most as f64,
+            None => 12.0,
+        };
+        let centre = left + room(&up) + widest / 2.0;
+        let title = Letters { size: 15.0, is_code: false, ..CODE };
+        canvas.text((centre, top + 14.0), &self.name, title);
+        self.falls(canvas, &placed, centre);
+        for (lanes, side) in [(&down, 1.0), (&up, -1.0)] {
+            lanes.iter().for_each(|lane| jump(canvas, &placed, lane, (centre, widest, side)));
+        }
+        for (node, place) in self.nodes.iter().zip(&placed) {
+            draw_node(canvas, node, *place, centre);
+        }
+        (room(&up) + widest + room(&down), y - top)
+    }
+
+    /// The chart for those who don't see it.
+    pub fn words(&self) -> String {
+        let count = |shape| self.nodes.iter().filter(|node| node.shape == shape).count();
+        let pairs = self.nodes.iter().filter_map(|node| {
+            let test = node.lines.first().map_or("a jump", String::as_str);
+            let join = self.nodes.get(node.jump?)?.lines.first().map_or("no other way in", String::as_str);
+            Some(format!("{test}, joined by {join}"))
+        });
+        let pairs: Vec<String> = pairs.collect();
+        let counts = format!("{} tests, {} assertions", count(FlowShape::Test), count(FlowShape::Assertion));
+        if pairs.is_empty() { counts } else { format!("{counts}; branch pairs: {}", pairs.join("; ")) }
+    }
+
+    /// The ways from each node to the next, with the outcome that leads there.
+    fn falls(&self, canvas: &mut Canvas, placed: &[Placed], centre: f64) {
+        for (nodes, places) in self.nodes.windows(2).zip(placed.windows(2)) {
+            let ([from, to], [above, below]) = (nodes, places) else { continue };
+            if !from.falls {
+                continue;
+            }
+            let bottom = above.top + above.height;
+            canvas.arrow(&[(centre, bottom), (centre, below.top)], Ink::Text);
+            if from.shape == FlowShape::Test {
+                canvas.text((centre + 6.0, bottom + 9.0), "f", NOTE);
+            }
+            if to.shape == FlowShape::Assertion {
+                canvas.text((centre + 9.0, below.top - 10.0), "f", NOTE);
+            }
+        }
+    }
+
+    /// The jumps downward, or upward: short ones next to the column, and none in another's way.
+    fn lanes(&self, down: bool) -> Vec<Lane> {
+        let jumps = self.nodes.iter().enumerate().filter_map(|(from, node)| Some((from, node.jump?)));
+        let mut jumps: Vec<(usize, usize)> = jumps.filter(|(from, to)| (to > from) == down).collect();
+        jumps.sort_by_key(|&(from, to)| (from.abs_diff(to), from));
+        let mut lanes: Vec<Lane> = Vec::new();
+        for (from, to) in jumps {
+            let overlaps = |lane: &&Lane| {
+                lane.from.min(lane.to) <= from.max(to) && from.min(to) <= lane.from.max(lane.to)
+            };
+            let taken: Vec<usize> = lanes.iter().filter(overlaps).map(|lane| lane.number).collect();
+            let number = (0..).find(|number| !taken.contains(number)).unwrap_or(0);
+            lanes.push(Lane { from, to, number });
+        }
+        lanes
+    }
+}
+
+fn place(node: &FlowNode, y: &mut f64) -> Placed {
+    let wide = node.lines.iter().map(|line| code_width(&cut(line, LETTERS), SIZE)).fold(0.0, f64::max);
+    let lines = node.lines.len().max(1) as f64 * LINE;
+    let (width, height) = match node.shape {
+        FlowShape::End => (wide + 36.0, 28.0),
+        FlowShape::Steps => (wide + 24.0, lines + 12.0),
+        FlowShape::Test => (wide * 1.35 + 56.0, 48.0),
+        FlowShape::Assertion => ((wide + 40.0).max(48.0), 44.0),
+        FlowShape::Always => (10.0, 10.0),
+    };
+    let placed = Placed { top: *y, width, height };
+    *y += height + GAP;
+    placed
+}
+
+fn jump(canvas: &mut Canvas, placed: &[Placed], lane: &Lane, (centre, widest, side): (f64, f64, f64)) {
+    let (Some(from), Some(to)) = (placed.get(lane.from), placed.get(lane.to)) else { return };
+    let beside = centre + side * (widest / 2.0 + 18.0 + LANE * lane.number as f64);
+    let (start, end) = (centre + side * from.width / 2.0, centre + side * to.width / 2.0);
+    let way = [(start, from.middle()), (beside, from.middle()), (beside, to.middle()), (end, to.middle())];
+    canvas.arrow(&way, Ink::Curve(if side > 0.0 { 0 } else { 1 }));
+    let note = Letters { side: if side > 0.0 { Side::Start } else { Side::End }, ..NOTE };
+    if from.height > 20.0 {
+        canvas.text((start + side * 3.0, from.middle() - 8.0), "t", note);
+    }
+    if to.height > 20.0 {
+        canvas.text((end + side * 10.0, to.middle() - 9.0), "t", note);
+    }
+}
+
+fn draw_node(canvas: &mut Canvas, node: &FlowNode, place: Placed, centre: f64) {
+    let Placed { top, width, height } = place;
+    let (left, right, middle) = (centre - width / 2.0, centre + width / 2.0, place.middle());
+    match node.shape {
+        FlowShape::End => canvas.rectangle((left, top), (width, height), Ink::Shade, Ink::Faint),
+        FlowShape::Steps => canvas.rectangle((left, top), (width, height), Ink::Ground, Ink::Text),
+        FlowShape::Test => {
+            let corners = [(centre, top), (right, middle), (centre, top + height), (left, middle)];
+            canvas.polygon(&corners, Ink::Ground, Ink::Text);
+        }
+        FlowShape::Assertion => {
+            canvas.ellipse((centre, middle), (width / 2.0, height / 2.0), Ink::Ground, Ink::Text);
+        }
+        FlowShape::Always => canvas.ellipse((centre, middle), (4.0, 4.0), Ink::Text, Ink::Text),
+    }
+    let first = middle - LINE * (node.lines.len().max(1) - 1) as f64 / 2.0;
+    for (n, line) in node.lines.iter().enumerate() {
+        let y = first + LINE * n as f64;
+        match node.shape {
+            FlowShape::Steps => {
+                let letters = Letters { side: Side::Start, ..CODE };
+                canvas.text((left + 12.0, y), &cut(line, LETTERS), letters);
+            }
+            _ => canvas.text((centre, y), &cut(line, LETTERS), CODE),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(shape: FlowShape, jump: Option<usize>) -> FlowNode {
+        FlowNode { shape, lines: vec!["x == 0".into()], jump, falls: true }
+    }
+
+    #[test]
+    fn jumps_at_one_time_have_lanes_of_their_own() {
+        let nodes = vec![
+            node(FlowShape::Test, Some(5)),
+            node(FlowShape::Test, Some(3)),
+            node(FlowShape::Steps, None),
+            node(FlowShape::Assertion, None),
+            node(FlowShape::Always, Some(0)),
+            node(FlowShape::Assertion, None),
+            node(FlowShape::Test, Some(7)),
+            node(FlowShape::Assertion, None),
+        ];
+        let chart = FlowChart { name: "main".into(), nodes };
+        let down: Vec<_> = chart.lanes(true).iter().map(|lane| (lane.from, lane.to, lane.number)).collect();
+        assert_eq!(down, [(6, 7, 0), (1, 3, 0), (0, 5, 1)]);
+        assert_eq!(chart.lanes(false).len(), 1);
+    }
+}

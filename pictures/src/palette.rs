@@ -1,0 +1,144 @@
+//! Colours, each for light and for dark ground. Those of curves are Okabe's and Ito's, which the colour-blind tell apart. Knows no shape.
+//!
+//! A picture names the light colours where it uses them, so that it looks right wherever styles are ignored. Its style sheet finds
+//! them there by their value and says what they are on dark ground, and which curves are dashed.
+
+use std::fmt::Write as _;
+
+/// A colour by what it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ink {
+    Ground,
+    /// Texts, axes and outlines.
+    Text,
+    /// What is beside the point: notes, ticks.
+    Faint,
+    /// Lines of a grid.
+    Grid,
+    /// The way back, and whatever else lies behind the drawing.
+    Shade,
+    /// The curve of a number. From [`COLOURS`] on they are dashed.
+    Curve(usize),
+}
+
+/// Colours of curves; each comes a second time, dashed.
+pub const COLOURS: usize = 6;
+
+/// Curves that can be told apart.
+pub const CURVES: usize = 2 * COLOURS;
+
+/// On light ground and on dark ground.
+const CURVE: [[u32; 2]; COLOURS] = [
+    [0x0072b2, 0x4aa8ea],
+    [0xd55e00, 0xff8a3c],
+    [0x009e73, 0x14d19c],
+    [0xcc79a7, 0xe9a6cb],
+    [0xb87f00, 0xf0bc4a],
+    [0x3f8fbf, 0xa5dcff],
+];
+
+const GROUND: [u32; 2] = [0xffffff, 0x16191d];
+const TEXT: [u32; 2] = [0x1d2126, 0xe8eaed];
+const FAINT: [u32; 2] = [0x5f6770, 0xa4acb5];
+const GRID: [u32; 2] = [0xe3e6ea, 0x30363d];
+const SHADE: [u32; 2] = [0xf3f5f8, 0x1f242a];
+
+impl Ink {
+    /// Every colour there is.
+    pub fn all() -> impl Iterator<Item = Ink> {
+        let plain = [Ink::Ground, Ink::Text, Ink::Faint, Ink::Grid, Ink::Shade];
+        plain.into_iter().chain((0..CURVES).map(Ink::Curve))
+    }
+
+    /// On light ground. No two are the same, so that the style sheet tells them apart.
+    pub fn light(self) -> u32 {
+        self.colours()[0]
+    }
+
+    /// On dark ground.
+    pub fn dark(self) -> u32 {
+        self.colours()[1]
+    }
+
+    /// As SVG writes it.
+    pub fn hex(self) -> String {
+        format!("#{:06X}", self.light())
+    }
+
+    pub fn is_dashed(self) -> bool {
+        matches!(self, Ink::Curve(n) if n % CURVES >= COLOURS)
+    }
+
+    fn colours(self) -> [u32; 2] {
+        match self {
+            Ink::Ground => GROUND,
+            Ink::Text => TEXT,
+            Ink::Faint => FAINT,
+            Ink::Grid => GRID,
+            Ink::Shade => SHADE,
+            Ink::Curve(n) => {
+                let [light, dark] = CURVE.get(n % COLOURS).copied().unwrap_or(TEXT);
+                // The dashed one differs where nobody sees it.
+                [light ^ u32::from(self.is_dashed()), dark]
+            }
+        }
+    }
+}
+
+/// What a picture says about its colours.
+pub fn style_sheet() -> String {
+    let mut style =
+        String::from("text{font-family:system-ui,sans-serif}text.code{font-family:ui-monospace,monospace}");
+    for ink in Ink::all().filter(|ink| ink.is_dashed()) {
+        let _ = write!(style, "[stroke=\"{}\"]{{stroke-dasharray:26 18}}", ink.hex());
+    }
+    style.push_str("@media (prefers-color-scheme:dark){");
+    for ink in Ink::all() {
+        let (light, dark) = (ink.hex(), ink.dark());
+        let _ =
+            write!(style, "[fill=\"{light}\"]{{fill:#{dark:06X}}}[stroke=\"{light}\"]{{stroke:#{dark:06X}}}");
+    }
+    style.push('}');
+    style
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The relative luminance of a colour, as the guidelines for accessible contents define it.
+    fn luminance(colour: u32) -> f64 {
+        let part = |shift: u32| {
+            let part = f64::from(colour >> shift & 0xff) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * part(16) + 0.7152 * part(8) + 0.0722 * part(0)
+    }
+
+    fn contrast(a: u32, b: u32) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn the_style_sheet_tells_colours_apart() {
+        let inks: Vec<Ink> = Ink::all().collect();
+        for (n, a) in inks.iter().enumerate() {
+            assert!(inks.iter().skip(n + 1).all(|b| a.light() != b.light()), "{a:?}");
+        }
+    }
+
+    #[test]
+    fn texts_and_curves_are_seen_on_both_grounds() {
+        for ink in Ink::all() {
+            let least = match ink {
+                Ink::Text => 12.0,
+                Ink::Faint => 4.5,
+                Ink::Curve(_) => 2.9,
+                Ink::Ground | Ink::Grid | Ink::Shade => continue,
+            };
+            assert!(contrast(ink.light(), Ink::Ground.light()) >= least, "{ink:?} on light ground");
+            assert!(contrast(ink.dark(), Ink::Ground.dark()) >= least, "{ink:?} on dark ground");
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Curves in one or several panels below each other, drawn by plotters. Knows no steps and no cells: what lies along the axes has names.
+
+use std::error::Error;
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use crate::document::{Words, document};
+use crate::numbers::short;
+use crate::palette::Ink;
+
+/// Curves over one axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plot {
+    pub words: Words,
+    /// What lies along the axis at the bottom.
+    pub along: String,
+    /// The first and the last value there; from the points where none are given.
+    pub extent: Option<(f64, f64)>,
+    /// A part that is shaded, and what it is called.
+    pub shaded: Option<Shaded>,
+    pub panels: Vec<Panel>,
+}
+
+/// A part of the axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shaded {
+    pub from: f64,
+    pub to: f64,
+    pub name: String,
+}
+
+/// Curves that share an axis at the side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Panel {
+    /// What lies along that axis.
+    pub name: String,
+    pub curves: Vec<Curve>,
+}
+
+/// Points in an order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    pub name: String,
+    /// Points with a number that isn't finite are gaps.
+    pub points: Vec<(f64, f64)>,
+    /// Whether it keeps its height from one point to the next, and jumps there.
+    pub is_stepped: bool,
+    /// The number of its colour; [`crate::palette::COLOURS`] more is the same colour, dashed.
+    pub colour: usize,
+}
+
+/// The picture couldn't be drawn.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the picture can't be drawn: {0}")]
+pub struct DrawingFailed(String);
+
+/// Units of the drawing for each of what is shown: plotters knows whole units only.
+const FINE: u32 = 4;
+const WIDTH: u32 = 640;
+const FIRST_PANEL: u32 = 360;
+const PANEL: u32 = 220;
+const LETTERS: u32 = 14 * FINE;
+const LEGEND: u32 = 24 * FINE;
+
+/// A letter's width, as a part of its height, about.
+const LETTER_WIDTH: f64 = 0.56;
+
+type Drawn<T = ()> = Result<T, Box<dyn Error>>;
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+impl Plot {
+    /// The picture.
+    ///
+    /// # Errors
+    /// The library can't draw it.
+    pub fn svg(&self) -> Result<String, DrawingFailed> {
+        let height = FIRST_PANEL + PANEL * (self.panels.len().max(1) as u32 - 1);
+        let mut drawn = String::new();
+        self.draw(&mut drawn, (WIDTH * FINE, height * FINE))
+            .map_err(|error| DrawingFailed(error.to_string()))?;
+        let shapes = drawn.split_once('>').map_or("", |(_, shapes)| shapes);
+        let shapes = shapes.trim().trim_end_matches("</svg>");
+        let room = (f64::from(WIDTH * FINE), f64::from(height * FINE));
+        Ok(document(&self.words, room, (f64::from(WIDTH), f64::from(height)), shapes))
+    }
+
+    fn draw(&self, drawn: &mut String, size: (u32, u32)) -> Drawn {
+        let root = SVGBackend::with_string(drawn, size).into_drawing_area();
+        root.fill(&colour(Ink::Ground))?;
+        let (title, mut rest) = root.split_vertically(34 * FINE);
+        let middle = i32::try_from(size.0 / 2)?;
+        let at_middle = Pos::new(HPos::Center, VPos::Center);
+        let style = text(Ink::Text, LETTERS * 9 / 8).pos(at_middle);
+        title.draw(&Text::new(self.words.title.clone(), (middle, 18 * FINE as i32), style))?;
+        for (n, panel) in self.panels.iter().enumerate() {
+            let panel_height = if n == 0 { FIRST_PANEL - 34 } else { PANEL } * FINE;
+            let (area, below) = rest.split_vertically(panel_height);
+            self.panel(panel, n + 1 == self.panels.len(), &area)?;
+            rest = below;
+        }
+        root.present()?;
+        Ok(())
+    }
+
+    fn panel(&self, panel: &Panel, is_last: bool, area: &Area<'_>) -> Drawn {
+        let (legend, area) = area.split_vertically(LEGEND);
+        draw_legend(panel, &legend)?;
+        let (x, y) = (self.extent.unwrap_or_else(|| self.range_along()), panel.range());
+        let fine = FINE as i32;
+        let mut chart = ChartBuilder::on(&area)
+            .margin_left(14 * fine)
+            .margin_right(34 * fine)
+            .margin_bottom(6 * fine)
+            .x_label_area_size(if is_last { 46 * fine } else { 26 * fine })
+            .y_label_area_size(70 * fine)
+            .build_cartesian_2d(widened(x, 0.0).0..widened(x, 0.0).1, y.0..y.1)?;
+        if let Some(shaded) = &self.shaded {
+            let corners = [(shaded.from, y.0), (shaded.to, y.1)];
+            chart.draw_series([Rectangle::new(corners, colour(Ink::Shade).filled())])?;
+            let style = text(Ink::Faint, LETTERS * 6 / 7).pos(Pos::new(HPos::Center, VPos::Top));
+            let place = ((shaded.from + shaded.to) / 2.0, y.1);
+            chart.draw_series([Text::new(shaded.name.clone(), place, style)])?;
+        }
+        let (along, aside) = (|value: &f64| tick(*value, x), |value: &f64| tick(*value, y));
+        let mut mesh = chart.configure_mesh();
+        mesh.bold_line_style(colour(Ink::Grid).stroke_width(FINE))
+            .light_line_style(TRANSPARENT)
+            .axis_style(colour(Ink::Faint).stroke_width(FINE))
+            .label_style(text(Ink::Faint, LETTERS * 6 / 7))
+            .axis_desc_style(text(Ink::Text, LETTERS))
+            .x_labels(7)
+            .y_labels(6)
+            .x_label_formatter(&along)
+            .y_label_formatter(&aside)
+            .y_desc(&panel.name);
+        if is_last {
+            mesh.x_desc(&self.along);
+        }
+        mesh.draw()?;
+        for curve in &panel.curves {
+            let ink = colour(Ink::Curve(curve.colour));
+            for run in curve.runs() {
+                match run[..] {
+                    [point] => {
+                        chart.draw_series([Circle::new(point, 3 * FINE, ink.filled())])?;
+                    }
+                    _ => {
+                        chart.draw_series([PathElement::new(run, ink.stroke_width(2 * FINE))])?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The first and the last value along the axis at the bottom.
+    fn range_along(&self) -> (f64, f64) {
+        let curves = self.panels.iter().flat_map(|panel| &panel.curves);
+        widened(range(curves.flat_map(|curve| curve.finite().map(|point| point.0))), 0.04)
+    }
+}
+
+impl Panel {
+    /// The least and the greatest height, with a margin.
+    fn range(&self) -> (f64, f64) {
+        widened(range(self.curves.iter().flat_map(|curve| curve.finite().map(|point| point.1))), 0.06)
+    }
+}
+
+impl Curve {
+    fn finite(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.points.iter().copied().filter(|point| is_finite(*point))
+    }
+
+    /// The least and the greatest height, and where it ends.
+    pub fn bounds(&self) -> Option<[f64; 3]> {
+        let last = self.finite().last()?.1;
+        let (low, high) = range(self.finite().map(|point| point.1));
+        Some([low, high, last])
+    }
+
+    /// Points between gaps, as they are drawn.
+    fn runs(&self) -> Vec<Vec<(f64, f64)>> {
+        let mut runs = vec![Vec::new()];
+        for point in &self.points {
+            let Some(run) = runs.last_mut() else { break };
+            match (is_finite(*point), run.last().copied()) {
+                (false, None) => {}
+                (false, Some(_)) => runs.push(Vec::new()),
+                (true, Some((_, height))) if self.is_stepped && height != point.1 => {
+                    run.extend([(point.0, height), *point]);
+                }
+                (true, _) => run.push(*point),
+            }
+        }
+        runs.retain(|run| !run.is_empty());
+        runs
+    }
+}
+
+fn is_finite((x, y): (f64, f64)) -> bool {
+    x.is_finite() && y.is_finite()
+}
+
+/// The least and the greatest of some numbers; 0 and 1 where there are none.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let both = values.map(|value| (value, value)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    both.unwrap_or((0.0, 1.0))
+}
+
+/// A range with a margin; one that is a single number gets room all the same.
+fn widened((low, high): (f64, f64), margin: f64) -> (f64, f64) {
+    let room = (high - low) * margin;
+    if high - low > (high.abs() + low.abs()) * 1e-12 {
+        return (low - room, high + room);
+    }
+    let room = (low.abs() * 0.1).max(1.0);
+    (low - room, high + room)
+}
+
+/// A number beside an axis; what is left of 0 by rounding is 0.
+fn tick(value: f64, (low, high): (f64, f64)) -> String {
+    short(if value.abs() < (high - low) * 1e-9 { 0.0 } else { value })
+}
+
+/// The names of curves beside each other, each behind a piece of its curve.
+fn draw_legend(panel: &Panel, area: &Area<'_>) -> Drawn {
+    let fine = FINE as i32;
+    let mut x = 86 * fine;
+    for curve in &panel.curves {
+        let ink = Ink::Curve(curve.colour);
+        let line = vec![(x, 12 * fine), (x + 26 * fine, 12 * fine)];
+        area.draw(&PathElement::new(line, colour(ink).stroke_width(3 * FINE)))?;
+        let style = text(Ink::Text, LETTERS).pos(Pos::new(HPos::Left, VPos::Center));
+        area.draw(&Text::new(curve.name.clone(), (x + 32 * fine, 12 * fine), style))?;
+        let letters = curve.name.chars().count() as f64 * f64::from(LETTERS) * LETTER_WIDTH;
+        x += 50 * fine + letters as i32;
+    }
+    Ok(())
+}
+
+fn colour(ink: Ink) -> RGBColor {
+    let [_, red, green, blue] = ink.light().to_be_bytes();
+    RGBColor(red, green, blue)
+}
+
+fn text(ink: Ink, size: u32) -> TextStyle<'static> {
+    // plotters writes four fifths of what it is asked for.
+    ("sans-serif", f64::from(size) * 1.24).into_font().color(&colour(ink))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Plot {
+        let points = vec![(0.0, 1.0), (2.0, 4.0), (3.0, f64::NAN), (4.0, 2.0), (6.0, 2.5)];
+        let curve = |name: &str, is_stepped| Curve {
+            name: name.into(),
+            points: points.clone(),
+            is_stepped,
+            colour: 0,
+        };
+        Plot {
+            words: Words { title: "a < b & c".into(), description: "\"two\" curves".into() },
+            along: "steps".into(),
+            extent: Some((0.0, 6.0)),
+            shaded: Some(Shaded { from: 3.0, to: 6.0, name: "back".into() }),
+            panels: vec![
+                Panel { name: "values".into(), curves: vec![curve("a", true), curve("b", false)] },
+                Panel { name: "drift".into(), curves: vec![Curve::default()] },
+            ],
+        }
+    }
+
+    #[test]
+    fn a_stepped_curve_jumps_and_gaps_part_it() {
+        let curve = &sample().panels[0].curves[0];
+        let runs = vec![vec![(0.0, 1.0), (2.0, 1.0), (2.0, 4.0)], vec![(4.0, 2.0), (6.0, 2.0), (6.0, 2.5)]];
+        assert_eq!(curve.runs(), runs);
+        assert_eq!(curve.bounds(), Some([1.0, 4.0, 2.5]));
+    }
+
+    #[test]
+    fn pictures_are_well_formed_and_have_words() {
+        let svg = sample().svg().unwrap();
+        let mut reader = quick_xml::Reader::from_str(&svg);
+        reader.config_mut().check_end_names = true;
+        let mut depth = 0_i32;
+        loop {
+            match reader.read_event().unwrap() {
+                quick_xml::events::Event::Start(_) => depth += 1,
+                quick_xml::events::Event::End(_) => depth -= 1,
+                quick_xml::events::Event::Eof => break,
+                _ => {}
+            }
+        }
+        assert_eq!(depth, 0);
+        assert!(svg.contains("role=\"img\"") && svg.contains("prefers-color-scheme"));
+        assert!(svg.contains(">a &lt; b &amp; c</title>"), "{svg}");
+    }
+
+    #[test]
+    fn nothing_and_single_points_are_drawn_too() {
+        let mut plot = Plot { panels: vec![Panel::default()], ..sample() };
+        assert!(plot.svg().is_ok());
+        plot.extent = None;
+        plot.panels[0].curves.push(Curve { points: vec![(1e300, -1e300)], ..Curve::default() });
+        assert!(plot.svg().unwrap().contains("<circle"));
+    }
+}

@@ -1,0 +1,100 @@
+//! Curves in characters, for terminals: a chart each, one below the other. Draws the same data as [`crate::plot`].
+
+use std::fmt::Write as _;
+
+use crate::numbers::short;
+use crate::plot::{Curve, Plot};
+
+const COLUMNS: usize = 72;
+const ROWS: usize = 9;
+
+impl Plot {
+    /// All curves, and what they are drawn over.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.words.title);
+        for panel in &self.panels {
+            for curve in &panel.curves {
+                let Some([low, high, _]) = curve.bounds() else {
+                    let _ = writeln!(text, "{}: no values", curve.name);
+                    continue;
+                };
+                let _ = writeln!(text, "{} ({}): {} to {}", curve.name, panel.name, short(low), short(high));
+                let extent = self.extent.unwrap_or_else(|| along(curve));
+                chart(curve, extent, (low, high)).iter().for_each(|row| {
+                    let _ = writeln!(text, "|{row}");
+                });
+                let _ = writeln!(text, "+{}", "-".repeat(COLUMNS));
+                let (first, last) = (short(extent.0), short(extent.1));
+                let room = (COLUMNS + 1).saturating_sub(first.len() + last.len());
+                let _ = writeln!(text, "{first}{}{last}", centred(&self.along, room));
+            }
+        }
+        text
+    }
+}
+
+fn along(curve: &Curve) -> (f64, f64) {
+    let values = curve.points.iter().map(|point| point.0).filter(|value| value.is_finite());
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
+}
+
+fn centred(text: &str, room: usize) -> String {
+    let left = room.saturating_sub(text.chars().count()) / 2;
+    format!("{:<room$}", format!("{}{text}", " ".repeat(left)))
+}
+
+/// From the greatest value down to the least: in each column all that the curve came to.
+fn chart(curve: &Curve, x: (f64, f64), y: (f64, f64)) -> Vec<String> {
+    let mut rows = vec![vec![' '; COLUMNS]; ROWS];
+    let (column, row) = (|value| place(value, x, COLUMNS), |value| ROWS - 1 - place(value, y, ROWS));
+    let mut before: Option<(usize, usize)> = None;
+    for &point in &curve.points {
+        if !(point.0.is_finite() && point.1.is_finite()) {
+            before = None;
+            continue;
+        }
+        let here = (column(point.0), row(point.1));
+        if let Some((from, height)) = before.filter(|_| curve.is_stepped) {
+            (from..here.0).for_each(|column| mark(&mut rows, (column, height)));
+            let (low, high) = (height.min(here.1), height.max(here.1));
+            (low..=high).for_each(|row| mark(&mut rows, (here.0, row)));
+        }
+        mark(&mut rows, here);
+        before = Some(here);
+    }
+    rows.into_iter().map(|row| row.into_iter().collect::<String>().trim_end().to_owned()).collect()
+}
+
+fn mark(rows: &mut [Vec<char>], (column, row): (usize, usize)) {
+    rows.get_mut(row).and_then(|row| row.get_mut(column)).into_iter().for_each(|sign| *sign = '*');
+}
+
+/// Which of so many parts of a range a value is in.
+fn place(value: f64, (low, high): (f64, f64), count: usize) -> usize {
+    let part = (value - low) / (high - low);
+    let part = if part.is_finite() { part.clamp(0.0, 1.0) } else { 0.0 };
+    (part * (count - 1) as f64).round() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::document::Words;
+    use crate::plot::Panel;
+
+    use super::*;
+
+    #[test]
+    fn a_ramp_rises() {
+        let points = (0..=8).map(|n| (f64::from(n), f64::from(n))).collect();
+        let curve = Curve { name: "x".into(), points, is_stepped: true, colour: 0 };
+        let panels = vec![Panel { name: "values".into(), curves: vec![curve] }];
+        let words = Words { title: "ramp".into(), ..Words::default() };
+        let plot = Plot { words, along: "steps".into(), panels, ..Plot::default() };
+        let text = plot.text();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[..2], ["ramp", "x (values): 0 to 8"]);
+        assert_eq!(lines[2].find('*'), Some(COLUMNS), "{text}");
+        assert_eq!(lines[10].find('*'), Some(1), "{text}");
+        assert!(lines[12].starts_with("0 ") && lines[12].ends_with(" 8"), "{text}");
+    }
+}

@@ -1,0 +1,134 @@
+//! The control flow of procedures as charts: runs of instructions, tests, and assertions, each with its partner. Runs nothing.
+
+use std::collections::BTreeSet;
+
+use reviver_isa::instruction::{Instruction, Link};
+use reviver_isa::module::{Module, Procedure};
+use reviver_isa::structure::BlockKind;
+use reviver_isa::text::Speller;
+use reviver_isa::update::{OperandShape, Update};
+use reviver_pictures::flow_chart::{FlowChart, FlowNode, FlowShape};
+use reviver_vm::Program;
+
+/// Lines of a box; what is more is told as a number.
+const LINES: usize = 14;
+
+/// The charts of main and of all procedures that calls lead to, in the order of the code.
+pub fn charts(program: &Program) -> Vec<FlowChart> {
+    let module = program.module();
+    let called = reached(module);
+    let procedures = module.procedures.iter().enumerate().filter(|(n, _)| called.contains(n));
+    procedures.map(|(_, procedure)| chart(program, procedure)).collect()
+}
+
+/// The procedures that may run.
+fn reached(module: &Module) -> BTreeSet<usize> {
+    let (mut reached, mut open) = (BTreeSet::from([0]), vec![0]);
+    // A number in a cell may be any procedure's.
+    if module.code.iter().any(|i| i.update.shape() == OperandShape::CallVia) {
+        return (0..module.procedures.len()).collect();
+    }
+    while let Some(procedure) = open.pop().and_then(|n: usize| module.procedures.get(n)) {
+        let range = procedure.entry as usize..procedure.exit as usize;
+        let code = module.code.get(range).unwrap_or_default();
+        let calls = code.iter().filter_map(|instruction| match &instruction.link {
+            Link::Calls(calls) => Some(calls.iter().map(|call| call.procedure as usize)),
+            _ => None,
+        });
+        let rule = procedure.rule.map(|rule| rule as usize);
+        for callee in calls.flatten().chain(rule) {
+            if reached.insert(callee) {
+                open.push(callee);
+            }
+        }
+    }
+    reached
+}
+
+fn chart(program: &Program, procedure: &Procedure) -> FlowChart {
+    let module = program.module();
+    let mut chart = FlowChart { name: procedure.name.clone(), nodes: Vec::new() };
+    let mut nodes_of = Vec::new();
+    let end = |text: &str| FlowNode {
+        shape: FlowShape::End,
+        lines: vec![text.to_owned()],
+        jump: None,
+        falls: true,
+    };
+    for at in procedure.entry..=procedure.exit {
+        let Some(instruction) = module.code.get(at as usize) else { break };
+        let speller = Speller { module, procedure };
+        match instruction.update.shape() {
+            OperandShape::Boundary => {
+                let text = if at == procedure.entry { "begin" } else { "end" };
+                chart.nodes.push(end(text));
+            }
+            OperandShape::Branch => chart.nodes.push(branch(speller, instruction)),
+            _ => step(program, speller, (at, instruction), &mut chart.nodes),
+        }
+        nodes_of.push(chart.nodes.len().saturating_sub(1));
+    }
+    for (at, node) in (procedure.entry..).zip(&nodes_of) {
+        let Some(Instruction { update: Update::Br, link: Link::Partner(partner), .. }) =
+            module.code.get(at as usize)
+        else {
+            continue;
+        };
+        let to = partner.checked_sub(procedure.entry).and_then(|n| nodes_of.get(n as usize)).copied();
+        chart.nodes.get_mut(*node).into_iter().for_each(|node| node.jump = to);
+    }
+    chart.nodes.iter_mut().for_each(fold);
+    chart
+}
+
+/// A half of a branch pair.
+fn branch(speller: Speller<'_>, instruction: &Instruction) -> FlowNode {
+    let is_test = instruction.update == Update::Br;
+    if instruction.operands.is_empty() {
+        return FlowNode { shape: FlowShape::Always, lines: Vec::new(), jump: None, falls: !is_test };
+    }
+    let shape = if is_test { FlowShape::Test } else { FlowShape::Assertion };
+    FlowNode { shape, lines: vec![speller.condition(instruction)], jump: None, falls: true }
+}
+
+/// Adds an instruction to the box that is open, as it was written.
+fn step(
+    program: &Program,
+    speller: Speller<'_>,
+    (at, instruction): (u32, &Instruction),
+    nodes: &mut Vec<FlowNode>,
+) {
+    let text = match program.seam(at) {
+        Some((block, seam)) => match block.kind {
+            // What takes a temporary tells its expression.
+            BlockKind::Temporaries => None,
+            _ => Some(speller.words_at(block, seam, instruction)),
+        },
+        None => {
+            let plain = || speller.instruction(instruction, |n| n.to_string());
+            Some(speller.with_expressions(instruction).unwrap_or_else(plain))
+        }
+    };
+    if !matches!(nodes.last(), Some(node) if node.shape == FlowShape::Steps) {
+        nodes.push(FlowNode { shape: FlowShape::Steps, lines: Vec::new(), jump: None, falls: true });
+    }
+    let lines = nodes.last_mut().map(|node| &mut node.lines);
+    if let Some((lines, text)) = lines.zip(text)
+        // One statement may be several instructions.
+        && lines.last() != Some(&text)
+    {
+        lines.push(text);
+    }
+}
+
+/// Shortens a long box. One that has only temporaries to tell says so.
+fn fold(node: &mut FlowNode) {
+    if node.shape == FlowShape::Steps && node.lines.is_empty() {
+        node.lines.push("(an expression)".to_owned());
+    }
+    if node.lines.len() > LINES {
+        let left = node.lines.len() - (LINES - 1);
+        node.lines.truncate(LINES - 1);
+        node.lines.push(format!("and {left} more"));
+    }
+}

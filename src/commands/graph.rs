@@ -1,0 +1,111 @@
+//! `reviver graph`: a program's flow charts, and the call tree of a run.
+
+use std::io::{IsTerminal as _, stdout};
+
+use reviver_debugger::memory::Memory;
+use reviver_pictures::call_tree::{self, CallLine};
+use reviver_pictures::canvas::Canvas;
+use reviver_pictures::document::Words;
+use reviver_pictures::flow_chart::FlowChart;
+use reviver_pictures::numbers::grouped;
+use reviver_vm::{Program, Travel};
+use std::sync::Arc;
+
+use crate::charts::{calls::CallCounter, flow};
+use crate::cli::{GraphOptions, GraphPart};
+use crate::failure::{Fallible, all};
+use crate::following::follow::{self, Follower, Looker as _};
+use crate::journey::{self, RunWay, Shows};
+use crate::output::picture;
+use crate::{ended, read, start, streams};
+
+/// What is drawn.
+struct GraphPage {
+    file: String,
+    charts: Vec<FlowChart>,
+    calls: Vec<CallLine>,
+}
+
+pub fn run(options: &GraphOptions) -> Fallible {
+    start::check_input(&options.given, &[])?;
+    let program = start::plain_program(&options.given)?;
+    let charts = match options.only {
+        Some(GraphPart::Calls) => Vec::new(),
+        _ => flow::charts(&program),
+    };
+    let (calls, outcome) = match options.only {
+        Some(GraphPart::Flow) => (Vec::new(), Ok(())),
+        _ => counted(options, &program)?,
+    };
+    let target = picture::target(&options.drawn)?;
+    let graph = GraphPage { file: read::titled(&options.given.file), charts, calls };
+    let drawn = if target.is_none() && stdout().is_terminal() && !graph.calls.is_empty() {
+        if !graph.charts.is_empty() {
+            streams::complain("note: the flow chart is in the picture, which `-o FILE.svg` writes\n");
+        }
+        streams::print(&call_tree::text(&graph.calls))
+    } else {
+        picture::write(&graph.svg(), target)
+    };
+    all([outcome, drawn])
+}
+
+/// The calls of a run, and what it ended with.
+fn counted(options: &GraphOptions, program: &Arc<Program>) -> Fallible<(Vec<CallLine>, Fallible)> {
+    let machine = start::machine(&options.given, program, Travel::Forward)?;
+    let mut course = journey::begin(machine, None, Travel::Forward)?;
+    let mut counter = CallCounter::new(program.clone(), course.machine().state());
+    let places = follow::places(&Memory::new(program.clone()), CallCounter::instructions(program));
+    let mut follower = Follower { places, looks: &mut counter };
+    let way = RunWay { limit: options.max_steps, shows: Shows::Dropped, follower: Some(&mut follower) };
+    let ending = journey::go(way, &mut course, Travel::Forward)?;
+    counter.look(course.machine().state(), Travel::Forward, None);
+    Ok((counter.lines(), ended::verdict(&options.given.file, "", &ending)))
+}
+
+const MARGIN: f64 = 24.0;
+
+/// Charts stand beside each other up to this width.
+const WIDTH: f64 = 1200.0;
+
+impl GraphPage {
+    fn svg(&self) -> String {
+        let mut canvas = Canvas::default();
+        let (mut x, mut y, mut tallest, mut widest) = (MARGIN, MARGIN, 0.0_f64, 0.0_f64);
+        for chart in &self.charts {
+            let (width, _) = chart.draw(&mut Canvas::default(), (x, y));
+            if x > MARGIN && x + width > WIDTH {
+                (x, y, tallest) = (MARGIN, y + tallest + MARGIN, 0.0);
+            }
+            let (width, height) = chart.draw(&mut canvas, (x, y));
+            x += width + 2.0 * MARGIN;
+            (tallest, widest) = (tallest.max(height), widest.max(x));
+        }
+        y += tallest;
+        if !self.calls.is_empty() {
+            y += if self.charts.is_empty() { 0.0 } else { MARGIN };
+            let (width, height) =
+                call_tree::draw("calls, and their steps", &self.calls, &mut canvas, (MARGIN, y));
+            (y, widest) = (y + height, widest.max(width + 2.0 * MARGIN));
+        }
+        canvas.document(&self.words(), (widest.max(200.0), y + MARGIN))
+    }
+
+    fn words(&self) -> Words {
+        let title = match (self.charts.is_empty(), self.calls.is_empty()) {
+            (false, true) => format!("{}: control flow", self.file),
+            (true, _) => format!("{}: calls", self.file),
+            (false, false) => format!("{}: control flow and calls", self.file),
+        };
+        let charts =
+            self.charts.iter().map(|chart| format!("Control flow of {}: {}. ", chart.name, chart.words()));
+        let calls = self.calls.iter().map(|line| {
+            let times =
+                if line.calls == 1 { "once".into() } else { format!("{} times", grouped(line.calls)) };
+            let (steps, own) = (grouped(line.steps), grouped(line.own));
+            format!("{}: called {times}, {steps} steps, {own} of its own. ", line.name)
+        });
+        let description: String = charts.chain(calls).collect();
+        Words { title, description: description.trim_end().to_owned() }
+    }
+}

@@ -1,0 +1,128 @@
+//! `reviver plot`: a run there and back, and curves of what cells held on it.
+
+use reviver_debugger::memory::{Cell, Memory, Target};
+use reviver_isa::instruction::Class;
+use reviver_pictures::palette::{COLOURS, CURVES};
+use reviver_vm::strategy::{Course, Retention, Strategy, loses_nothing};
+use reviver_vm::{Program, Travel};
+
+use crate::cli::PlotOptions;
+use crate::failure::{Failure, Fallible, all};
+use crate::following::cells::{self, FollowedCell};
+use crate::following::follow::{self, Follower};
+use crate::following::sampler::{Sampled, Sampler};
+use crate::journey::{self, Ending, RunWay, Shows};
+use crate::output::picture;
+use crate::output::plot::PlotPage;
+use crate::{ended, read, start, streams};
+
+pub fn run(options: &PlotOptions) -> Fallible {
+    start::check_input(&options.given, &[])?;
+    let program = start::plain_program(&options.given)?;
+    let machine = start::machine(&options.given, &program, Travel::Forward)?;
+    let memory = Memory::new(program.clone());
+    let most = if options.against.is_some() { COLOURS } else { CURVES };
+    let mut chosen = cells::named(&memory, machine.state(), "--cells", &options.cells, most)?;
+    let against = options.against.as_deref();
+    let against = against.map(|name| cells::one(&memory, machine.state(), "--against", name)).transpose()?;
+    chosen.extend(against.clone());
+    let loss = options.grad.as_deref().map(|name| cells::one(&memory, machine.state(), "--grad", name));
+    let loss = loss.transpose()?.map(|cell| loss_of(&program, &cell)).transpose()?;
+    let target = picture::target(&options.drawn)?;
+    let comes_back = comes_back(options, &program);
+    let mut course = journey::begin(machine, retention(options, &program), Travel::Forward)?;
+    let sampled = Sampled { adjoints: loss.is_some(), drift: options.drift };
+    let mut sampler = Sampler::new(memory.clone(), &chosen, sampled, course.machine().state());
+    let outcome = travel(options, &mut course, &mut sampler, (&memory, loss, comes_back))?;
+    let page = PlotPage {
+        file: read::titled(&options.given.file),
+        cells: chosen,
+        has_against: against.is_some(),
+        adjoints_of: options.grad.as_deref(),
+        is_apart: options.apart,
+        shows_drift: options.drift,
+        shows_erased: options.erased,
+        sampler,
+    };
+    let drawn = picture::write_plot(&page.plot(), target);
+    all([outcome, drawn])
+}
+
+/// The real cell whose derivatives the adjoints are.
+fn loss_of(program: &Program, cell: &FollowedCell) -> Fallible<Cell> {
+    if program.switches_mode() {
+        let failure = Failure::usage("--grad: the program switches gradient mode itself");
+        return Err(failure
+            .help("without `--grad` its cells are drawn, and they hold what it makes of its derivatives"));
+    }
+    match cell.target {
+        Target::Static(loss) if loss.class == Class::Real => Ok(loss),
+        _ => Err(Failure::usage(format_args!(
+            "--grad: `{}` is no real cell, and has no derivatives",
+            cell.name
+        ))),
+    }
+}
+
+/// What is kept for the way back: what was asked for; and for adjoints, which are to be exact, as much as they need.
+fn retention(options: &PlotOptions, program: &Program) -> Option<Retention> {
+    let pace = &options.pace;
+    let asked = pace.retained.retention().or(pace.exact.then_some(Retention::RESIDUES));
+    let needs = options.grad.is_some() && !options.drift && !loses_nothing(program.module());
+    asked.or(needs.then_some(Retention { strategy: Strategy::Auto, memory: None }))
+}
+
+/// Whether there is a way back. Where something is erased there is none, unless that is kept.
+fn comes_back(options: &PlotOptions, program: &Program) -> bool {
+    let erases = program.module().code.iter().any(|i| !i.update.is_reversible());
+    let is_kept = retention(options, program).is_some();
+    if !options.there && erases && !is_kept {
+        let option = if options.drift { "`--drift` needs a way back" } else { "the way there is drawn" };
+        streams::complain(&format!(
+            "note: {option}, and the program erases something, so that nothing leads back; `--exact` keeps what it erases\n"
+        ));
+    }
+    !options.there && (!erases || is_kept)
+}
+
+/// Goes there and back; what it ends with is for the exit code, and what was seen is drawn all the same.
+fn travel(
+    options: &PlotOptions,
+    course: &mut Course,
+    sampler: &mut Sampler,
+    (memory, loss, comes_back): (&Memory, Option<Cell>, bool),
+) -> Fallible<Fallible> {
+    let places = follow::places(memory, sampler.instructions());
+    let go = |course: &mut Course, sampler: &mut Sampler, travel| {
+        let mut follower = Follower { places: places.clone(), looks: sampler };
+        let way =
+            RunWay { limit: options.pace.max_steps, shows: Shows::Dropped, follower: Some(&mut follower) };
+        journey::go(way, course, travel)
+    };
+    let ending = go(course, sampler, Travel::Forward)?;
+    sampler.arrive(course.machine().state());
+    if !matches!(ending, Ending::Arrived) || !comes_back {
+        return Ok(ended::verdict(&options.given.file, "", &ending));
+    }
+    if let Some(loss) = loss {
+        turn_round(course, loss)?;
+    }
+    sampler.turn_round(course.machine().state());
+    let ending = go(course, sampler, Travel::Backward)?;
+    sampler.arrive(course.machine().state());
+    Ok(ended::verdict(&options.given.file, " on the way back", &ending))
+}
+
+/// Switches gradient mode on, and gives the loss an adjoint of 1.
+fn turn_round(course: &mut Course, loss: Cell) -> Fallible {
+    let machine = course.machine_mut();
+    let one = machine.program().parse(Class::Real, "1").map_err(Failure::usage)?;
+    let state = machine.state_mut();
+    state.make_adjoints().map_err(|error| {
+        Failure::new(crate::failure::Exit::Trap, format_args!("{error} for the adjoints of all cells"))
+            .help("smaller arrays take less")
+    })?;
+    state.set_mode(true);
+    loss.adjoint().into_iter().for_each(|adjoint| adjoint.put(state, one));
+    Ok(())
+}

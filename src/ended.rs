@@ -1,0 +1,27 @@
+//! What a command fails with whose run came to no end, where nothing can be gone on with. Knows no command.
+
+use std::path::Path;
+
+use crate::failure::{Exit, Failure, Fallible};
+use crate::journey::Ending;
+use crate::{output, read};
+
+/// How a run has ended; `way` says which part of it, if it has several.
+pub fn verdict(file: &Path, way: &str, ending: &Ending) -> Fallible {
+    Err(match ending {
+        Ending::Arrived => return Ok(()),
+        Ending::Limited => Failure::new(Exit::StepLimit, format_args!("stopped by the step limit{way}"))
+            .help("raise `--max-steps`"),
+        Ending::Interrupted(signal) => {
+            Failure::new(signal.exit(), format_args!("stopped by {}{way}", signal.name()))
+        }
+        Ending::Full { strategy, bytes } => Failure::new(
+            Exit::Trap,
+            format_args!("the strategy `{strategy}` takes more than {bytes} bytes here"),
+        )
+        .help("`--memory` allows more; of all strategies `checkpoint` takes the least"),
+        Ending::Trapped(explanation) => {
+            output::trap(Exit::Trap, &format!("trap{way}"), &read::name(file), explanation)
+        }
+    })
+}

@@ -1,0 +1,85 @@
+//! How much a program loses of a distribution of inputs: their entropy, and that of what they lead to. What a run ends with is a function of
+//! its inputs, so the difference is what it has forgotten of them, however it did so. Knows no heat.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use reviver_vm::digest::{Digest, value_digest};
+use reviver_vm::{Program, Travel};
+
+use crate::account::Entropy;
+use crate::cli::{AccountOptions, Start};
+use crate::failure::{Failure, Fallible, counted};
+use crate::journey::{self, RunWay, Shows};
+use crate::{ended, engine, read, start};
+
+/// Inputs that may come, and how likely that is.
+struct Case {
+    sets: Vec<String>,
+    weight: f64,
+}
+
+/// The entropy of the distribution that is asked for, if one is.
+pub fn of(options: &Start, account: &AccountOptions, program: &Arc<Program>) -> Fallible<Option<Entropy>> {
+    let Some(path) = &account.inputs else { return Ok(None) };
+    let cases = cases(path)?;
+    let runner = engine::runner(options, program)?;
+    let (mut inputs, mut results): (HashMap<Digest, f64>, HashMap<Digest, f64>) = Default::default();
+    for (n, case) in cases.iter().enumerate() {
+        let mut machine = start::begun_with(&options.given, &case.sets, program, Travel::Forward)?.machine;
+        *inputs.entry(value_digest(program, machine.state())).or_default() += case.weight;
+        runner.iter().for_each(|runner| machine.run_by(runner.clone()));
+        let mut course = journey::begin(machine, None, Travel::Forward)?;
+        let way = RunWay { limit: options.max_steps, shows: Shows::Dropped, follower: None };
+        let ending = journey::go(way, &mut course, Travel::Forward)?;
+        ended::verdict(&options.given.file, &format!(" with the inputs of case {}", n + 1), &ending)?;
+        *results.entry(value_digest(program, course.machine().state())).or_default() += case.weight;
+    }
+    Ok(Some(Entropy { cases: cases.len(), inputs: entropy(&inputs), results: entropy(&results) }))
+}
+
+/// The entropy of weights, in bits.
+fn entropy(weights: &HashMap<Digest, f64>) -> f64 {
+    let sum: f64 = weights.values().sum();
+    let mut terms: Vec<f64> = weights.values().map(|weight| weight / sum).map(|p| -p * p.log2()).collect();
+    // In an order of their own, so that the sum is the same each time.
+    terms.sort_by(f64::total_cmp);
+    terms.into_iter().sum()
+}
+
+/// The lines of a file. The names stand on top.
+fn cases(path: &Path) -> Fallible<Vec<Case>> {
+    let (text, name) = (read::text(path)?, read::shown(path));
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let unreadable = |error: csv::Error| Failure::usage(format_args!("{name}: {error}"));
+    let names = reader.headers().map_err(unreadable)?.clone();
+    let mut cases = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(unreadable)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let mut case = Case { sets: Vec::new(), weight: 1.0 };
+        for (cell, value) in names.iter().zip(&record) {
+            match cell {
+                "weight" => case.weight = weight(&name, line, value)?,
+                cell => case.sets.push(format!("{cell}={value}")),
+            }
+        }
+        if case.weight > 0.0 {
+            cases.push(case);
+        }
+    }
+    match cases.len() {
+        0 => Err(Failure::usage(format_args!("{name}: {} that may come", counted(0, "case")))
+            .help("each line below the names is a case: `a,b,weight`, `1,0,0.25`")),
+        _ => Ok(cases),
+    }
+}
+
+fn weight(file: &str, line: u64, text: &str) -> Fallible<f64> {
+    let weight = text.parse().ok().filter(|weight: &f64| weight.is_finite() && *weight >= 0.0);
+    weight.ok_or_else(|| {
+        Failure::usage(format_args!("{file}:{line}: `{text}` is no weight"))
+            .help("a weight is a number, 0 or more")
+    })
+}

@@ -1,0 +1,115 @@
+//! The cells that an option names: `x`, `A`, `A[3]`, `M[1,2]`, and variables of main. Follows no run.
+
+use reviver_assembler::suggest::nearest;
+use reviver_debugger::memory::{Memory, Storage, Target};
+use reviver_isa::instruction::{Base, Class};
+use reviver_isa::module::Shape;
+use reviver_vm::State;
+use reviver_vm::values::element_name;
+
+use crate::failure::{Failure, Fallible};
+use crate::given::parts;
+
+/// A cell that is there as long as the program runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FollowedCell {
+    pub name: String,
+    pub class: Class,
+    pub target: Target,
+}
+
+/// The cells of all names, in order; an array stands for all of its cells.
+pub fn named(
+    memory: &Memory,
+    state: &State,
+    option: &str,
+    names: &[String],
+    most: usize,
+) -> Fallible<Vec<FollowedCell>> {
+    let mut cells: Vec<FollowedCell> = Vec::new();
+    for name in names.iter().flat_map(|argument| parts(argument)) {
+        let compact: String = name.chars().filter(|c| !c.is_whitespace()).collect();
+        let found = of_name(memory, state, option, &compact)?;
+        if cells.iter().any(|cell| found.iter().any(|new| new.target == cell.target)) {
+            return Err(Failure::usage(format_args!("{option}: `{compact}` is named twice")));
+        }
+        cells.extend(found.into_iter().take(most + 1));
+        if cells.len() > most {
+            let failure = Failure::usage(format_args!("{option}: there are more than {most} cells"));
+            return Err(failure.help("name cells of an array by their indices, such as `A[0],A[5]`"));
+        }
+    }
+    Ok(cells)
+}
+
+/// The one cell of a name.
+pub fn one(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible<FollowedCell> {
+    let mut found = named(memory, state, option, &[name.to_owned()], usize::MAX - 1)?;
+    match (found.pop(), found.first()) {
+        (Some(cell), None) => Ok(cell),
+        (_, first) => {
+            let failure = Failure::usage(format_args!("{option}: `{name}` isn't one cell"));
+            Err(match first {
+                Some(first) => failure.help(format_args!("name one of them, such as `{}`", first.name)),
+                None => failure,
+            })
+        }
+    }
+}
+
+fn of_name(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible<Vec<FollowedCell>> {
+    let (base, indices) = match name.split_once('[') {
+        Some((base, indices)) => (base, Some(indices.strip_suffix(']').unwrap_or(indices))),
+        None => (name, None),
+    };
+    let Some(declaration) = declared(memory, base) else { return Err(unknown(memory, option, base)) };
+    let Some(storage) = memory.storage(state, 0, declaration) else {
+        return Err(unknown(memory, option, base));
+    };
+    let cell =
+        |name: String, cell| FollowedCell { name, class: storage.class(), target: Target::Static(cell) };
+    let Some(indices) = indices else { return all_of(&storage, option, base) };
+    let numbers: Result<Vec<i64>, _> = indices.split(',').map(str::parse).collect();
+    let numbers = numbers.map_err(|_| {
+        Failure::usage(format_args!("{option}: `{indices}` are no indices")).help("indices are numbers")
+    })?;
+    match storage.element(&numbers) {
+        Ok(element) => Ok(vec![cell(name.to_owned(), element)]),
+        Err(error) => Err(Failure::usage(format_args!("{option}: `{name}`: {error}"))),
+    }
+}
+
+/// All cells of a declaration.
+fn all_of(storage: &Storage, option: &str, base: &str) -> Fallible<Vec<FollowedCell>> {
+    if storage.shape() == Shape::Stack {
+        let failure =
+            Failure::usage(format_args!("{option}: `{base}` is a stack, whose values have no cells"));
+        return Err(failure.help("name the cells that are pushed and popped"));
+    }
+    let cells = (0..storage.cells()).filter_map(|n| {
+        let name = element_name(base, storage.shape(), usize::try_from(n).ok()?);
+        Some(FollowedCell { name, class: storage.class(), target: Target::Static(storage.cell(n)?) })
+    });
+    Ok(cells.collect())
+}
+
+/// A variable of main, else a global.
+fn declared(memory: &Memory, name: &str) -> Option<Base> {
+    let program = memory.program();
+    let variable = program.written_names(0).find(|(_, written)| *written == name);
+    let global = || program.module().globals.iter().position(|global| global.name == name);
+    variable.map(|(n, _)| Base::Frame(n)).or_else(|| global().map(|n| Base::Global(n as u32)))
+}
+
+fn unknown(memory: &Memory, option: &str, name: &str) -> Failure {
+    let program = memory.program();
+    let globals = program.module().globals.iter().map(|global| global.name.as_str());
+    let names: Vec<&str> = globals.chain(program.written_names(0).map(|(_, name)| name)).collect();
+    let failure =
+        Failure::usage(format_args!("{option}: the program has no cell `{name}` that is there all the time"));
+    match nearest(name, names.iter().copied()) {
+        Some(near) => failure.help(format_args!("did you mean `{near}`?")),
+        None if names.is_empty() => failure,
+        None => failure.help(format_args!("its cells are {}", names.join(", "))),
+    }
+}

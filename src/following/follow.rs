@@ -1,0 +1,78 @@
+//! A run that stops at some places so that somebody can look at the state behind them, and goes on. Knows no cells.
+
+use reviver_debugger::memory::{Memory, Target};
+use reviver_debugger::points::{WatchMode, candidates};
+use reviver_vm::stops::{Node, Stops};
+use reviver_vm::strategy::{Course, CourseHalt};
+use reviver_vm::{State, Stop, Travel};
+
+/// Looks at states.
+pub trait Looker {
+    /// Looks at a state behind the instruction of one of the places, or at one that was due or where a way ends.
+    fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>);
+
+    /// The most steps from here to the next state that it wants to see wherever that is; at least one.
+    fn due(&self, _: &State) -> Option<u64> {
+        None
+    }
+}
+
+/// Several who look at the same places.
+pub struct Several<'l>(pub Vec<&'l mut dyn Looker>);
+
+impl Looker for Several<'_> {
+    fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>) {
+        self.0.iter_mut().for_each(|one| one.look(state, travel, behind));
+    }
+
+    fn due(&self, state: &State) -> Option<u64> {
+        self.0.iter().filter_map(|one| one.due(state)).min()
+    }
+}
+
+/// Who looks, and where.
+pub struct Follower<'l> {
+    pub places: Stops,
+    pub looks: &'l mut dyn Looker,
+}
+
+/// The instructions that may change one of some cells, as far as the text tells.
+pub fn changes(memory: &Memory, targets: &[Target]) -> Vec<u32> {
+    targets.iter().flat_map(|target| candidates(memory, (*target).into(), WatchMode::Write)).collect()
+}
+
+/// The places from which a step leads over some instructions.
+pub fn places(memory: &Memory, instructions: impl IntoIterator<Item = u32>) -> Stops {
+    Stops::new(memory.program(), instructions.into_iter().flat_map(Node::over))
+}
+
+/// Makes at most `budget` steps, as [`Course::run`] does.
+pub fn run(
+    course: &mut Course,
+    follower: Option<&mut Follower<'_>>,
+    travel: Travel,
+    budget: u64,
+) -> Result<Stop, CourseHalt> {
+    let Some(Follower { places, looks }) = follower else { return course.run(None, travel, budget) };
+    let mut left = budget;
+    loop {
+        let state = course.machine().state();
+        let before = state.step;
+        let node = Node::of(state, travel);
+        let is_place = places.contains(node);
+        let due = looks.due(state).unwrap_or(u64::MAX).max(1);
+        let part = left.min(due).min(if is_place { 1 } else { u64::MAX });
+        let outcome = course.run(Some(&*places).filter(|_| !is_place), travel, part);
+        let state = course.machine().state();
+        let made = state.step.abs_diff(before);
+        left -= made.min(left);
+        if made > 0 && (is_place || made == due) {
+            looks.look(state, travel, is_place.then(|| node.instruction()));
+        }
+        let goes_on = outcome.as_ref().is_ok_and(|stop| *stop == Stop::Budget);
+        let is_stuck = made == 0 && !places.contains(Node::of(state, travel));
+        if !goes_on || left == 0 || is_stuck {
+            return outcome;
+        }
+    }
+}

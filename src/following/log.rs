@@ -1,0 +1,83 @@
+//! `run --log`: a line of a file for each step at which one of the cells changed. Nothing is kept of the run but its last line.
+
+use std::io::{self, Write};
+
+use reviver_debugger::memory::{Memory, Target};
+use reviver_files::GrowingOutput;
+use reviver_isa::module::Shape;
+use reviver_vm::{State, Travel};
+
+use super::cells::{self, FollowedCell};
+use super::follow::{Looker, changes};
+use crate::failure::{Failure, Fallible};
+
+/// Cells beside each other at most: more are no table that anybody reads.
+const MOST: usize = 1000;
+
+/// A file that grows with the run.
+pub struct CellLog {
+    memory: Memory,
+    cells: Vec<FollowedCell>,
+    rows: csv::Writer<GrowingOutput>,
+    last: Vec<String>,
+    failed: Option<csv::Error>,
+}
+
+/// The cells that are asked for; all that are declared where none are.
+pub fn chosen(memory: &Memory, state: &State, names: &[String]) -> Fallible<Vec<FollowedCell>> {
+    if !names.is_empty() {
+        return cells::named(memory, state, "--log-cells", names, MOST);
+    }
+    let globals = memory.program().module().globals.iter().filter(|global| global.shape != Shape::Stack);
+    let names: Vec<String> = globals.map(|global| global.name.clone()).collect();
+    cells::named(memory, state, "--log", &names, MOST)
+        .map_err(|failure| failure.help("`--log-cells` says which cells are written"))
+}
+
+impl CellLog {
+    /// Begins with what the cells hold at the start.
+    pub fn new(memory: Memory, cells: Vec<FollowedCell>, file: GrowingOutput, state: &State) -> CellLog {
+        let mut rows = csv::Writer::from_writer(file);
+        let names = cells.iter().map(|cell| cell.name.as_str());
+        let failed = rows.write_record(["step", "way"].into_iter().chain(names)).err();
+        let mut log = CellLog { memory, cells, rows, last: Vec::new(), failed };
+        log.look(state, Travel::Forward, None);
+        log
+    }
+
+    /// Instructions that may change one of the cells.
+    pub fn instructions(&self) -> Vec<u32> {
+        let targets: Vec<Target> = self.cells.iter().map(|cell| cell.target).collect();
+        changes(&self.memory, &targets)
+    }
+
+    /// The file appears, whole.
+    pub fn finish(self) -> Fallible {
+        let unwritten =
+            |error: &dyn std::fmt::Display| Failure::load(format_args!("can't write the log: {error}"));
+        if let Some(error) = self.failed {
+            return Err(unwritten(&error));
+        }
+        let mut file = self.rows.into_inner().map_err(|error| unwritten(&error))?;
+        file.flush().map_err(|error: io::Error| unwritten(&error))?;
+        file.finish().map_err(|error| Failure::load(&error))
+    }
+
+    fn value(&self, state: &State, target: Target) -> String {
+        let value = self.memory.resolve(state, target).and_then(|cell| cell.value(state));
+        value.map_or_else(String::new, |value| self.memory.program().text(value))
+    }
+}
+
+impl Looker for CellLog {
+    fn look(&mut self, state: &State, travel: Travel, _: Option<u32>) {
+        let values: Vec<String> = self.cells.iter().map(|cell| self.value(state, cell.target)).collect();
+        if self.failed.is_some() || values == self.last {
+            return;
+        }
+        let way = if travel == Travel::Forward { "forward" } else { "backward" };
+        let row = [state.step.to_string(), way.to_owned()];
+        self.failed = self.rows.write_record(row.iter().chain(&values)).err();
+        self.last = values;
+    }
+}

@@ -1,0 +1,152 @@
+//! What cells held on a way there and back, and by how much the way back missed what was there on the way there. Keeps as much as a picture
+//! shows, however long the way is.
+
+use reviver_debugger::memory::{Memory, Target};
+use reviver_isa::instruction::Class;
+use reviver_vm::{State, Travel};
+
+use super::cells::FollowedCell;
+use super::follow::{Looker, changes};
+use super::trace::{CellTrace, TraceMoment};
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sampled {
+    /// The adjoints of the real cells too.
+    pub adjoints: bool,
+    /// How far the way back is from the way there.
+    pub drift: bool,
+}
+
+/// Looks at cells on the way.
+pub struct Sampler {
+    memory: Memory,
+    /// The cells, and behind them the adjoints of those that are real.
+    targets: Vec<Target>,
+    cells: usize,
+    sampled: Sampled,
+    first_step: i64,
+    turn: Option<u64>,
+    /// What was seen last, and whether it is seen again though nothing has changed.
+    last: Vec<f64>,
+    insists: bool,
+    pub there: CellTrace,
+    pub back: CellTrace,
+    pub drift: CellTrace,
+    /// What the way there came to, the last moment on top: its step, and what the cells held.
+    marks: Vec<(i64, Vec<f64>)>,
+}
+
+impl Sampler {
+    pub fn new(memory: Memory, cells: &[FollowedCell], sampled: Sampled, state: &State) -> Sampler {
+        let own = cells.iter().map(|cell| cell.target);
+        let adjoints = cells.iter().filter(|cell| sampled.adjoints && cell.class == Class::Real);
+        let targets = own.chain(adjoints.filter_map(|cell| cell.target.adjoint())).collect();
+        let (there, back, drift) = (CellTrace::new(), CellTrace::new(), CellTrace::new());
+        let mut sampler = Sampler {
+            memory,
+            targets,
+            cells: cells.len(),
+            sampled,
+            first_step: state.step,
+            turn: None,
+            last: Vec::new(),
+            insists: true,
+            there,
+            back,
+            drift,
+            marks: Vec::new(),
+        };
+        sampler.look(state, Travel::Forward, None);
+        sampler
+    }
+
+    /// Instructions that may change what is looked at; and those that erase something.
+    pub fn instructions(&self) -> Vec<u32> {
+        let code = (0..).zip(&self.memory.program().module().code);
+        let erasing = code.filter(|(_, i)| !i.update.is_reversible()).map(|(at, _)| at);
+        changes(&self.memory, &self.targets).into_iter().chain(erasing).collect()
+    }
+
+    /// The end of the way there, which the way back begins with.
+    pub fn turn_round(&mut self, state: &State) {
+        self.arrive(state);
+        self.turn = Some(state.step.abs_diff(self.first_step));
+        if self.sampled.drift {
+            let own = |moment: &TraceMoment| moment.values.last().map_or(0, |own| *own as i64);
+            let moments = self.there.clone().moments().into_iter();
+            self.marks = moments.map(|moment| (own(&moment), moment.values)).collect();
+        }
+        self.arrive(state);
+    }
+
+    /// The steps of the way there; none before it is over.
+    pub fn turned(&self) -> Option<u64> {
+        self.turn
+    }
+
+    /// Looks where a way ends.
+    pub fn arrive(&mut self, state: &State) {
+        self.insists = true;
+        self.look(state, Travel::Forward, None);
+    }
+
+    /// Steps made so far, there and back.
+    fn time(&self, state: &State) -> u64 {
+        match self.turn {
+            None => state.step.abs_diff(self.first_step),
+            Some(turn) => {
+                let end = self.first_step.saturating_add_unsigned(turn);
+                turn.saturating_add(end.abs_diff(state.step))
+            }
+        }
+    }
+
+    /// How many cells and adjoints are looked at. Behind them a moment has the bits that were erased.
+    pub fn width(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// What the cells hold; behind that the bits that were erased, and the number of the program's own step.
+    fn values(&self, state: &State) -> Vec<f64> {
+        let program = self.memory.program();
+        let value = |target: &Target| {
+            let value = self.memory.resolve(state, *target)?.value(state)?;
+            Some(program.approximate(value))
+        };
+        let (erased, own) = (state.counters.erased_bits as f64, state.own_steps() as f64);
+        self.targets.iter().map(|target| value(target).unwrap_or(f64::NAN)).chain([erased, own]).collect()
+    }
+
+    fn compare(&mut self, state: &State, time: u64, values: &[f64]) {
+        let here = state.own_steps();
+        while self.marks.last().is_some_and(|(step, _)| *step >= here) {
+            let Some((step, there)) = self.marks.pop() else { break };
+            if step == here {
+                let missed = values.iter().zip(&there).take(self.cells).map(|(back, there)| back - there);
+                self.drift.add(time, missed.collect());
+            }
+        }
+    }
+}
+
+impl Looker for Sampler {
+    fn look(&mut self, state: &State, _: Travel, _: Option<u32>) {
+        let (time, values) = (self.time(state), self.values(state));
+        if self.turn.is_some() {
+            self.compare(state, time, &values);
+        }
+        // Many instructions may change a cell that a parameter stands for, and few do. Bits, so that gaps are alike too.
+        let is_new = |(old, new): (&f64, &f64)| old.to_bits() != new.to_bits();
+        let is_changed = self.last.iter().zip(&values).take(self.width() + 1).any(is_new);
+        if is_changed || std::mem::take(&mut self.insists) {
+            self.last.clone_from(&values);
+            if self.turn.is_none() { self.there.add(time, values) } else { self.back.add(time, values) }
+        }
+    }
+
+    fn due(&self, state: &State) -> Option<u64> {
+        let (step, _) = self.marks.last()?;
+        Some(state.own_steps().abs_diff(*step))
+    }
+}

@@ -1,0 +1,133 @@
+//! What is kept of a long row of numbers over time, in bounded memory: moments at which one of them was least or greatest. Knows
+//! neither cells nor pictures.
+//!
+//! Time is cut into parts of equal length. Of each part the first and the last moment are kept, and those at which one of the numbers was
+//! least or greatest. When the parts become too many, two and two become one.
+
+/// What was seen at a moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceMoment {
+    pub time: u64,
+    /// Numbers that weren't there are NaN.
+    pub values: Vec<f64>,
+}
+
+/// A row of moments.
+#[derive(Clone, Debug)]
+pub struct CellTrace {
+    parts: Vec<Vec<TraceMoment>>,
+    /// The length of a part.
+    length: u64,
+    /// Whether a moment was left out.
+    is_thinned: bool,
+}
+
+impl CellTrace {
+    /// Parts at most: as many as a picture has places beside each other.
+    const PARTS: usize = 1024;
+
+    /// So many moments are drawn one by one.
+    const WHOLE: usize = 8 * CellTrace::PARTS;
+
+    pub fn new() -> CellTrace {
+        CellTrace { parts: Vec::new(), length: 1, is_thinned: false }
+    }
+
+    /// Adds a moment; time doesn't go back.
+    pub fn add(&mut self, time: u64, values: Vec<f64>) {
+        while time / self.length >= CellTrace::PARTS as u64 {
+            self.halve();
+        }
+        let part = (time / self.length) as usize;
+        if self.parts.len() <= part {
+            self.parts.resize_with(part + 1, Vec::new);
+        }
+        let width = values.len();
+        let Some(moments) = self.parts.get_mut(part) else { return };
+        moments.push(TraceMoment { time, values });
+        if moments.len() > CellTrace::kept_of(width) * 4 {
+            self.is_thinned |= thin(moments);
+        }
+    }
+
+    /// Everything that is kept, in order.
+    pub fn moments(mut self) -> Vec<TraceMoment> {
+        if !self.is_whole() {
+            self.parts.iter_mut().for_each(|part| drop(thin(part)));
+        }
+        self.parts.into_iter().flatten().collect()
+    }
+
+    /// Whether every moment is kept: a few thousand, as long as none of them had to go.
+    pub fn is_whole(&self) -> bool {
+        !self.is_thinned && self.parts.iter().map(Vec::len).sum::<usize>() <= CellTrace::WHOLE
+    }
+
+    /// Moments of a part that are kept at most, of so many numbers.
+    fn kept_of(width: usize) -> usize {
+        2 * width + 2
+    }
+
+    fn halve(&mut self) {
+        let parts = std::mem::take(&mut self.parts);
+        let mut parts = parts.into_iter();
+        while let Some(mut first) = parts.next() {
+            first.extend(parts.next().unwrap_or_default());
+            let width = first.first().map_or(0, |moment| moment.values.len());
+            self.is_thinned |= first.len() > CellTrace::kept_of(width) * 4 && thin(&mut first);
+            self.parts.push(first);
+        }
+        self.length = self.length.saturating_mul(2);
+    }
+}
+
+/// Keeps the first moment and the last, and where a number was least or greatest. Whether any had to go.
+fn thin(moments: &mut Vec<TraceMoment>) -> bool {
+    let width = moments.first().map_or(0, |moment| moment.values.len());
+    let before = moments.len();
+    if before <= CellTrace::kept_of(width) {
+        return false;
+    }
+    let mut kept = vec![false; moments.len()];
+    let mut keep = |n: usize| kept.get_mut(n).into_iter().for_each(|kept| *kept = true);
+    keep(0);
+    keep(moments.len() - 1);
+    for number in 0..width {
+        let value = |n: &usize| moments.get(*n).and_then(|moment| moment.values.get(number).copied());
+        let there = || (0..moments.len()).filter(|n| value(n).is_some_and(|value| !value.is_nan()));
+        let order =
+            |a: &usize, b: &usize| value(a).unwrap_or(f64::NAN).total_cmp(&value(b).unwrap_or(f64::NAN));
+        there().min_by(order).into_iter().for_each(&mut keep);
+        there().max_by(order).into_iter().for_each(&mut keep);
+    }
+    let mut kept = kept.into_iter();
+    moments.retain(|_| kept.next().unwrap_or(false));
+    moments.len() < before
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_rows_are_kept_whole() {
+        let mut trace = CellTrace::new();
+        (0..1024).for_each(|time| trace.add(time, vec![time as f64]));
+        assert!(trace.is_whole());
+        assert_eq!(trace.moments().len(), 1024);
+    }
+
+    #[test]
+    fn long_rows_keep_their_peaks_in_little_memory() {
+        let mut trace = CellTrace::new();
+        let steps = 3_000_000;
+        let peak = |time: u64| if time == 1_234_567 { 5.0 } else { (time as f64).sin() };
+        (0..steps).for_each(|time| trace.add(time, vec![peak(time), -peak(time), f64::NAN]));
+        assert!(!trace.is_whole());
+        let moments = trace.moments();
+        assert!(moments.len() <= 1024 * 8, "{}", moments.len());
+        assert!(moments.is_sorted_by_key(|moment| moment.time));
+        assert!(moments.iter().any(|moment| moment.time == 1_234_567 && moment.values[0] == 5.0));
+        assert_eq!((moments[0].time, moments[moments.len() - 1].time), (0, steps - 1));
+    }
+}

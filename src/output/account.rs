@@ -1,0 +1,62 @@
+//! The account of a run: text for people, members of an object for programs.
+
+use std::io::{self, Write};
+
+use reviver_pictures::numbers::short;
+use serde_json::{Value as Json, json};
+
+use crate::account::{Account, CellsAndBits};
+use crate::failure::counted;
+
+impl Account {
+    pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let told = |CellsAndBits { cells, bits }| {
+            format!("{}, {bits} bits", counted(usize::try_from(cells).unwrap_or(usize::MAX), "cell"))
+        };
+        writeln!(out, "account:")?;
+        writeln!(out, "  steps             {}", self.steps)?;
+        writeln!(out, "  garbage           {}", told(self.garbage))?;
+        if self.declared.cells > 0 {
+            writeln!(out, "  declared garbage  {}", told(self.declared))?;
+        }
+        writeln!(out, "  ancillas at once  {}", told(self.ancillas))?;
+        writeln!(out, "  history           {} bytes", self.history_bytes)?;
+        writeln!(out, "  erased            {} bits", self.erased_bits)?;
+        if self.discarded_bits > 0 {
+            writeln!(out, "  discarded         {} bits that were nearly 0", self.discarded_bits)?;
+        }
+        let heat = |bits| format!("{} J at {} K", short(self.joules(bits)), short(self.kelvin));
+        writeln!(out, "  heat              {}", heat(self.erased_bits as f64))?;
+        let Some(entropy) = &self.entropy else { return Ok(()) };
+        let (inputs, results, lost) = (short(entropy.inputs), short(entropy.results), short(entropy.lost()));
+        writeln!(out, "  inputs            {}, {inputs} bits of entropy", counted(entropy.cases, "case"))?;
+        writeln!(out, "  results           {results} bits of entropy")?;
+        writeln!(out, "  lost of these     {lost} bits, {}", heat(entropy.lost()))
+    }
+
+    pub fn members(&self) -> Json {
+        let both = |CellsAndBits { cells, bits }| json!({ "cells": cells, "bits": bits });
+        let mut members = json!({
+            "steps": self.steps,
+            "garbage": both(self.garbage),
+            "declared_garbage": both(self.declared),
+            "ancillas": both(self.ancillas),
+            "history_bytes": self.history_bytes,
+            "erased_bits": self.erased_bits,
+            "discarded_bits": self.discarded_bits,
+            "kelvin": self.kelvin,
+            "joules": self.joules(self.erased_bits as f64),
+        });
+        if let (Some(entropy), Some(object)) = (&self.entropy, members.as_object_mut()) {
+            let told = json!({
+                "cases": entropy.cases,
+                "inputs": entropy.inputs,
+                "results": entropy.results,
+                "lost": entropy.lost(),
+                "joules": self.joules(entropy.lost()),
+            });
+            object.insert("entropy".into(), told);
+        }
+        members
+    }
+}

@@ -1,0 +1,169 @@
+//! What was seen of a run as curves, and in words for those who don't see them.
+
+use reviver_isa::instruction::Class;
+use reviver_pictures::document::Words;
+use reviver_pictures::numbers::{grouped, short};
+use reviver_pictures::palette::COLOURS;
+use reviver_pictures::plot::{Curve, Panel, Plot, Shaded};
+use reviver_vm::values::adjoint_name;
+
+use crate::following::cells::FollowedCell;
+use crate::following::sampler::Sampler;
+use crate::following::trace::{CellTrace, TraceMoment};
+
+/// A plot in the making.
+pub struct PlotPage<'p> {
+    pub file: String,
+    /// The last one lies along the axis, if any cell does.
+    pub cells: Vec<FollowedCell>,
+    pub has_against: bool,
+    /// The loss whose derivatives the adjoints are.
+    pub adjoints_of: Option<&'p str>,
+    /// Whether each cell has a panel of its own.
+    pub is_apart: bool,
+    pub shows_drift: bool,
+    pub shows_erased: bool,
+    pub sampler: Sampler,
+}
+
+/// What was kept of both ways.
+struct SeenWays {
+    there: Vec<TraceMoment>,
+    back: Vec<TraceMoment>,
+    drift: Vec<TraceMoment>,
+    is_whole: bool,
+}
+
+impl PlotPage<'_> {
+    pub fn plot(&self) -> Plot {
+        let kept = |trace: &CellTrace| trace.clone().moments();
+        let Sampler { there, back, drift, .. } = &self.sampler;
+        let is_whole = there.is_whole() && back.is_whole();
+        let seen = SeenWays { there: kept(there), back: kept(back), drift: kept(drift), is_whole };
+        match self.has_against {
+            true => self.against(&seen),
+            false => self.over_time(&seen),
+        }
+    }
+
+    fn over_time(&self, seen: &SeenWays) -> Plot {
+        let both = || seen.there.iter().chain(&seen.back);
+        let last = both().last().map_or(0, |moment| moment.time);
+        let mut panels = self.values(self.curves(both(), seen));
+        if let Some(loss) = self.adjoints_of {
+            panels.push(Panel { name: format!("derivative of {loss}"), curves: self.adjoints(seen) });
+        }
+        if self.shows_drift && self.sampler.turned().is_some() {
+            let name = "back minus there".into();
+            panels.push(Panel { name, curves: self.curves(seen.drift.iter(), seen) });
+        }
+        if self.shows_erased {
+            let at = self.sampler.width();
+            let points = both().map(|moment| (moment.time as f64, value(moment, at))).collect();
+            let curve = Curve { name: "erased".into(), points, is_stepped: true, colour: COLOURS - 1 };
+            panels.push(Panel { name: "bits".into(), curves: vec![curve] });
+        }
+        let turn = self.sampler.turned();
+        let shaded = turn.filter(|turn| *turn < last).map(|turn| Shaded {
+            from: turn as f64,
+            to: last as f64,
+            name: "back".into(),
+        });
+        let along = if turn.is_some() { "steps, there and back" } else { "steps" };
+        let extent = Some((0.0, (last as f64).max(1.0)));
+        let words = self.words(&panels, &format!("over {} steps", grouped(last)), seen);
+        Plot { words, along: along.into(), extent, shaded, panels }
+    }
+
+    /// The cells in one panel, or in a panel each.
+    fn values(&self, curves: Vec<Curve>) -> Vec<Panel> {
+        let panel = |curves| Panel { name: "value".into(), curves };
+        match self.is_apart {
+            true => curves.into_iter().map(|curve| panel(vec![curve])).collect(),
+            false => vec![panel(curves)],
+        }
+    }
+
+    /// A curve for each cell.
+    fn curves<'m>(
+        &self,
+        moments: impl Iterator<Item = &'m TraceMoment> + Clone,
+        seen: &SeenWays,
+    ) -> Vec<Curve> {
+        let curve = |(n, cell): (usize, &FollowedCell)| {
+            let points = moments.clone().map(|moment| (moment.time as f64, value(moment, n))).collect();
+            Curve { name: cell.name.clone(), points, is_stepped: seen.is_whole, colour: n }
+        };
+        self.cells.iter().enumerate().map(curve).collect()
+    }
+
+    /// A curve for each adjoint, on the way back, in the colour of its cell.
+    fn adjoints(&self, seen: &SeenWays) -> Vec<Curve> {
+        let real = self.cells.iter().enumerate().filter(|(_, cell)| cell.class == Class::Real);
+        let curve = |(adjoint, (n, cell)): (usize, (usize, &FollowedCell))| {
+            let at = self.cells.len() + adjoint;
+            let points = seen.back.iter().map(|moment| (moment.time as f64, value(moment, at))).collect();
+            Curve { name: adjoint_name(&cell.name), points, is_stepped: seen.is_whole, colour: n }
+        };
+        real.enumerate().map(curve).collect()
+    }
+
+    /// The cells over the last one, the way back dashed.
+    fn against(&self, seen: &SeenWays) -> Plot {
+        let Some((along, cells)) = self.cells.split_last() else { return Plot::default() };
+        let way = |moments: &[TraceMoment], n: usize| {
+            moments.iter().map(|moment| (value(moment, cells.len()), value(moment, n))).collect()
+        };
+        let there = cells.iter().enumerate().map(|(n, cell)| Curve {
+            name: cell.name.clone(),
+            points: way(&seen.there, n),
+            is_stepped: false,
+            colour: n,
+        });
+        let back = cells.iter().enumerate().filter(|_| !seen.back.is_empty()).map(|(n, cell)| Curve {
+            name: format!("{} (back)", cell.name),
+            points: way(&seen.back, n),
+            is_stepped: false,
+            colour: COLOURS + (n + 1) % COLOURS,
+        });
+        let curves: Vec<Curve> = there.chain(back).collect();
+        let name = cells.iter().map(|cell| cell.name.clone()).collect::<Vec<_>>().join(", ");
+        let panels = vec![Panel { name, curves }];
+        let words = self.words(&panels, &format!("over {}", along.name), seen);
+        Plot { words, along: along.name.clone(), extent: None, shaded: None, panels }
+    }
+
+    fn words(&self, panels: &[Panel], over: &str, seen: &SeenWays) -> Words {
+        let names: Vec<&str> = match self.has_against {
+            true => self.cells.split_last().map_or(&[][..], |(_, cells)| cells),
+            false => &self.cells[..],
+        }
+        .iter()
+        .map(|cell| cell.name.as_str())
+        .collect();
+        let title = format!("{}: {} {over}", self.file, names.join(", "));
+        let mut description = String::new();
+        for panel in panels {
+            for curve in &panel.curves {
+                let told = match curve.bounds() {
+                    Some([low, high, last]) => {
+                        format!("from {} to {}, at the end {}", short(low), short(high), short(last))
+                    }
+                    None => "no values".to_owned(),
+                };
+                description.push_str(&format!("{} ({}): {told}. ", curve.name, panel.name));
+            }
+        }
+        if let Some(turn) = self.sampler.turned() {
+            description.push_str(&format!("The way back begins after {} steps. ", grouped(turn)));
+        }
+        if !seen.is_whole {
+            description.push_str("Of the many values the least and the greatest of each part are drawn. ");
+        }
+        Words { title, description: description.trim_end().to_owned() }
+    }
+}
+
+fn value(moment: &TraceMoment, n: usize) -> f64 {
+    moment.values.get(n).copied().unwrap_or(f64::NAN)
+}

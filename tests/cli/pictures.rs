@@ -1,0 +1,349 @@
+//! Pictures are well-formed, and what they show agrees with the run. What they look like is nobody's business here.
+
+use std::collections::BTreeMap;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+use serde_json::Value;
+
+use crate::support::{Folder, reviver};
+
+/// The elements of a picture with their attributes, and the text in each.
+struct Picture {
+    elements: Vec<(String, BTreeMap<String, String>)>,
+    texts: Vec<String>,
+    title: String,
+    description: String,
+}
+
+impl Picture {
+    /// Reads a picture, which has to be well-formed and to have words.
+    #[track_caller]
+    fn of(svg: &str) -> Picture {
+        assert!(svg.starts_with("<!-- drawn by `reviver`"), "{svg}");
+        let mut reader = Reader::from_str(svg);
+        reader.config_mut().check_end_names = true;
+        let (mut elements, mut texts, mut open) = (Vec::new(), Vec::new(), Vec::new());
+        let mut words = BTreeMap::new();
+        loop {
+            match reader.read_event().unwrap() {
+                Event::Start(start) => {
+                    open.push(name(&start));
+                    elements.push((name(&start), attributes(&start)));
+                }
+                Event::Empty(start) => elements.push((name(&start), attributes(&start))),
+                Event::End(_) => drop(open.pop().unwrap()),
+                Event::Text(text) => {
+                    let text = String::from_utf8(text.to_vec()).unwrap();
+                    match open.last().map(String::as_str) {
+                        Some("text") => texts.push(text.trim().to_owned()),
+                        Some(word @ ("title" | "desc")) => drop(words.insert(word.to_owned(), text)),
+                        _ => {}
+                    }
+                }
+                Event::Eof => break,
+                _ => {}
+            }
+        }
+        assert!(open.is_empty(), "{open:?}");
+        let root = &elements[0].1;
+        assert_eq!(root["role"], "img");
+        let ids: Vec<_> = elements.iter().filter_map(|(_, attributes)| attributes.get("id")).collect();
+        assert_eq!(root["aria-labelledby"].split(' ').collect::<Vec<_>>(), ids);
+        let word = |name: &str| words.get(name).cloned().unwrap_or_default();
+        Picture { title: word("title"), description: word("desc"), elements, texts }
+    }
+
+    /// The points of the lines in a colour.
+    fn lines(&self, stroke: &str) -> Vec<Vec<(f64, f64)>> {
+        let lines = self.elements.iter().filter(|(name, attributes)| {
+            name == "polyline" && attributes.get("stroke").is_some_and(|found| found == stroke)
+        });
+        lines.map(|(_, attributes)| points(&attributes["points"])).collect()
+    }
+
+    fn count(&self, name: &str) -> usize {
+        self.elements.iter().filter(|(found, _)| found == name).count()
+    }
+}
+
+fn name(start: &BytesStart) -> String {
+    String::from_utf8(start.name().as_ref().to_vec()).unwrap()
+}
+
+fn attributes(start: &BytesStart) -> BTreeMap<String, String> {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let attributes = start.attributes().map(Result::unwrap);
+    attributes.map(|attribute| (text(attribute.key.as_ref()), text(&attribute.value))).collect()
+}
+
+fn points(text: &str) -> Vec<(f64, f64)> {
+    let pairs = text.split_whitespace().map(|pair| pair.split_once(',').unwrap());
+    pairs.map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).collect()
+}
+
+const FIRST: &str = "#0072B2";
+const SECOND: &str = "#D55E00";
+
+#[test]
+fn a_plot_has_the_points_of_the_run() {
+    let folder = Folder::new();
+    let (svg, csv) = (folder.path("fib.svg"), folder.path("fib.csv"));
+    let fib = "programs/fib.rasm --set n=10";
+    reviver(&format!("plot {fib} --cells a,b -o {}", svg.display())).expect(0).prints("");
+    reviver(&format!("run {fib} --check --log {} --log-cells a,b", csv.display())).expect(0);
+    let picture = Picture::of(&std::fs::read_to_string(svg).unwrap());
+    assert_eq!(picture.title, "fib.rasm: a, b over 104 steps");
+    assert!(
+        picture.description.contains("a (value): from 0 to 89, at the end 0."),
+        "{}",
+        picture.description
+    );
+    assert!(
+        picture.description.contains("b (value): from 1 to 89, at the end 1."),
+        "{}",
+        picture.description
+    );
+    // The legend has a piece of each curve, too.
+    let [_, ref curve] = picture.lines(SECOND)[..] else { panic!("one curve") };
+    let log = std::fs::read_to_string(csv).unwrap();
+    let rows: Vec<Vec<&str>> = log.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let values: Vec<f64> = rows.iter().map(|row| row[3].parse().unwrap()).collect();
+    // Up by one scale, and down again; the picture's heights grow downward.
+    let (low, high) =
+        (values.iter().fold(f64::MAX, |a, b| a.min(*b)), values.iter().fold(f64::MIN, |a, b| a.max(*b)));
+    let heights = curve.iter().map(|point| point.1);
+    let (top, bottom) = (heights.clone().fold(f64::MAX, f64::min), heights.clone().fold(f64::MIN, f64::max));
+    let mut seen: Vec<f64> = heights.map(|y| low + (bottom - y) / (bottom - top) * (high - low)).collect();
+    seen.dedup_by(|a, b| (*a - *b).abs() < 0.5);
+    let mut values = values;
+    values.dedup();
+    assert_eq!(seen.len(), values.len());
+    for (seen, value) in seen.iter().zip(&values) {
+        assert!((seen - value).abs() < 0.5, "{seen} {value}");
+    }
+    // The way back is the way there, seen in a mirror.
+    let middle = (curve[0].0 + curve[curve.len() - 1].0) / 2.0;
+    let peak = curve.iter().find(|point| point.1 == top).unwrap();
+    assert!(peak.0 < middle, "{peak:?} {middle}");
+}
+
+#[test]
+fn adjoints_arrive_at_the_gradient() {
+    let svg = reviver("plot programs/norm.rasm --cells v --grad length").expect(0).stdout;
+    let picture = Picture::of(&svg);
+    let gradient = reviver("grad programs/norm.rasm --loss length --json").expect(0).json();
+    let found = gradient["grad"]["v"].as_array().unwrap();
+    assert!(!found.is_empty());
+    for (n, value) in found.iter().enumerate() {
+        let told = format!("v'[{n}] (derivative of length): from ");
+        let told =
+            picture.description.split(&told).nth(1).unwrap_or_else(|| panic!("{}", picture.description));
+        let last = told.split(" at the end ").nth(1).unwrap().split(". ").next().unwrap();
+        let last: f64 = last.parse().unwrap();
+        assert!((last - value.as_f64().unwrap()).abs() < 1e-5, "{last} {value}");
+    }
+}
+
+#[test]
+fn drift_is_what_check_finds() {
+    let orbit = "programs/leapfrog.rasm --real f64";
+    let picture = Picture::of(&reviver(&format!("plot {orbit} --cells x --drift")).expect(0).stdout);
+    let told = picture.description.split("x (back minus there): ").nth(1).unwrap();
+    let last = told.split("at the end ").nth(1).unwrap().split(". ").next().unwrap();
+    let last: f64 = last.parse().unwrap();
+    let checked = reviver(&format!("run {orbit} --check --json")).expect(0).json();
+    let largest = checked["max_drift"]["absolute"].as_f64().unwrap_or(0.0);
+    assert!(last.abs() <= largest * 1.001, "{last} {largest}");
+    let exact = Picture::of(&reviver(&format!("plot {orbit} --cells x --drift --exact")).expect(0).stdout);
+    assert!(exact.description.contains("x (back minus there): from 0 to 0"), "{}", exact.description);
+}
+
+#[test]
+fn erased_bits_rise_and_there_is_no_way_back() {
+    let plotted =
+        reviver("plot programs/erase.rasm --cells x,y --erased").expect(0).says("nothing leads back");
+    let picture = Picture::of(&plotted.stdout);
+    assert!(
+        picture.description.contains("erased (bits): from 0 to 256, at the end 256"),
+        "{}",
+        picture.description
+    );
+    let kept = reviver("plot programs/erase.rasm --cells x,y --erased --exact").expect(0);
+    assert!(Picture::of(&kept.stdout).title.ends_with("over 8 steps"));
+}
+
+#[test]
+fn cells_can_be_drawn_apart() {
+    let apart = "plot course/book/programs/collatz_length.rasm --cells m,count --apart";
+    let picture = Picture::of(&reviver(apart).expect(0).stdout);
+    assert!(picture.description.contains("m (value): from 0 to 9232"), "{}", picture.description);
+    assert!(picture.description.contains("count (value): from 0 to 111"), "{}", picture.description);
+    assert_eq!(picture.texts.iter().filter(|text| *text == "value").count(), 2);
+}
+
+#[test]
+fn one_cell_over_another_is_a_curve() {
+    let euler = "plot course/book/programs/euler.rasm --cells p --against x --there";
+    let picture = Picture::of(&reviver(euler).expect(0).stdout);
+    assert_eq!(picture.title, "euler.rasm: p over x");
+    let [_, ref curve] = picture.lines(FIRST)[..] else { panic!("one curve") };
+    assert!(curve.len() > 1000);
+    let shears = euler.replace("euler", "shears");
+    assert!(Picture::of(&reviver(&shears).expect(0).stdout).lines(FIRST)[1].len() > 1000);
+}
+
+#[test]
+fn long_runs_are_thinned_and_keep_their_peaks() {
+    let plotted = reviver("plot programs/fib.rasm --set n=40000 --cells n --there").expect(0).stdout;
+    let picture = Picture::of(&plotted);
+    assert!(picture.description.contains("from 0 to 40000"), "{}", picture.description);
+    assert!(picture.description.contains("Of the many values"), "{}", picture.description);
+    assert!(plotted.len() < 200_000, "{}", plotted.len());
+}
+
+#[test]
+fn what_can_not_be_plotted_is_told() {
+    let fib = "plot programs/fib.rasm --cells";
+    reviver(&format!("{fib} c")).expect(2).says("no cell `c`");
+    reviver(&format!("{fib} a,a")).expect(2).says("named twice");
+    reviver(&format!("{fib} a[1]")).expect(2).says("a scalar takes no index");
+    reviver(&format!("{fib} a --grad a")).expect(2).says("no real cell");
+    reviver("plot programs/kick_drift.rasm --cells a --grad loss")
+        .expect(2)
+        .says("switches gradient mode itself");
+    let limited = reviver(&format!("{fib} a --max-steps 20")).expect(5).says("step limit");
+    assert!(Picture::of(&limited.stdout).title.ends_with("over 20 steps"));
+}
+
+#[test]
+fn pictures_replace_nothing_but_pictures() {
+    let folder = Folder::new();
+    let path = folder.path("fib.svg");
+    std::fs::write(&path, "<svg>mine</svg>").unwrap();
+    let plot = format!("plot programs/fib.rasm --cells a -o {}", path.display());
+    reviver(&plot).expect(2).says("--force");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "<svg>mine</svg>");
+    reviver(&format!("{plot} --force")).expect(0);
+    reviver(&plot).expect(0);
+}
+
+#[test]
+fn a_flow_chart_has_a_diamond_and_a_circle_for_each_pair() {
+    let picture = Picture::of(&reviver("graph programs/fib.rasm --only flow").expect(0).stdout);
+    assert!(picture.texts.iter().any(|text| text == "n == 0"), "{:?}", picture.texts);
+    assert!(picture.texts.iter().any(|text| text == "a != 0"), "{:?}", picture.texts);
+    assert!(picture.description.contains("1 tests, 1 assertions"), "{}", picture.description);
+    assert!(picture.description.contains("n == 0, joined by no other way in"), "{}", picture.description);
+}
+
+#[test]
+fn a_call_tree_counts_every_step() {
+    for program in ["programs/hanoi.rasm", "programs/fib_recursive.rasm", "programs/adder.rasm"] {
+        let steps = &reviver(&format!("run {program} --json")).expect(0).json()["steps"];
+        let svg = reviver(&format!("graph {program} --only calls")).expect(0).stdout;
+        let picture = Picture::of(&svg);
+        let steps = grouped(steps.as_u64().unwrap());
+        assert!(
+            picture.description.contains(&format!("main: called once, {steps} steps")),
+            "{}",
+            picture.description
+        );
+    }
+}
+
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let parts: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|part| std::str::from_utf8(part).unwrap()).collect();
+    parts.join(",")
+}
+
+#[test]
+fn every_program_has_a_flow_chart() {
+    for entry in std::fs::read_dir(crate::support::root().join("programs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "rasm") {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            Picture::of(&reviver(&format!("graph programs/{name} --only flow")).expect(0).stdout);
+        }
+    }
+}
+
+#[test]
+fn a_circuit_has_its_gates() {
+    let picture = Picture::of(&reviver("circuit course/book/programs/full_adder.rasm").expect(0).stdout);
+    let ellipses = |rx: &str| {
+        let all = picture.elements.iter().filter(|(name, _)| name == "ellipse");
+        all.filter(|(_, attributes)| attributes["rx"] == rx).count()
+    };
+    // Two Toffoli gates with two dots each, three controlled nots with one.
+    assert_eq!((ellipses("5"), ellipses("11")), (7, 5));
+    assert!(picture.description.starts_with("4 wires, 5 gates: out_carry flips where x and y is 1;"));
+    assert_eq!(picture.count("text"), 8, "a name at both ends of each wire");
+}
+
+#[test]
+fn what_is_no_circuit_is_refused_with_its_place() {
+    let branches = reviver("circuit programs/fib.rasm").expect(3);
+    branches.says("fib.rasm:27: `from");
+    reviver("circuit course/book/programs/mixed.rasm")
+        .expect(3)
+        .says("mixed.rasm:5: `add x, 2`")
+        .says("gates are");
+}
+
+#[test]
+fn an_account_counts_what_is_there() {
+    let account = |arguments: &str| -> Value {
+        reviver(&format!("run {arguments} --account --json")).expect(0).json()["account"].clone()
+    };
+    let erase = account("programs/erase.rasm --temperature 300");
+    assert_eq!(erase["erased_bits"], 256);
+    let joules = erase["joules"].as_f64().unwrap();
+    assert!((joules / (256.0 * 1.380_649e-23 * 300.0 * std::f64::consts::LN_2) - 1.0).abs() < 1e-12);
+    assert_eq!(erase["ancillas"], serde_json::json!({ "cells": 1, "bits": 64 }));
+    let small = account("programs/erase.rasm --word 8");
+    assert_eq!((&small["erased_bits"], &small["ancillas"]["bits"]), (&32.into(), &8.into()));
+    let adder = account("programs/adder.rasm");
+    assert_eq!((&adder["garbage"]["cells"], &adder["erased_bits"]), (&0.into(), &0.into()));
+    assert_eq!(account("programs/fib.rasm")["ancillas"]["cells"], 0);
+    // The path of 27 is kept, 111 bits of it on the stack, and m and count besides.
+    assert_eq!(account("course/book/programs/collatz_length.rasm")["ancillas"]["cells"], 113);
+}
+
+#[test]
+fn entropy_is_what_is_forgotten() {
+    let folder = Folder::new();
+    let (program, inputs) = (folder.path("and.rasm"), folder.path("inputs.csv"));
+    std::fs::write(&program, ".in x, y\n.out z\nadd z, x & y\nerase x\nerase y\n").unwrap();
+    std::fs::write(&inputs, "x,y,weight\n0,0,1\n0,1,1\n1,0,1\n1,1,1\n").unwrap();
+    let run = |inputs: &std::path::Path| {
+        let (program, inputs) = (program.display(), inputs.display());
+        reviver(&format!("run {program} --set x=1,y=1 --account --inputs {inputs} --json"))
+    };
+    let entropy = run(&inputs).expect(0).json()["account"]["entropy"].clone();
+    assert_eq!((&entropy["cases"], &entropy["inputs"]), (&4.into(), &2.0.into()));
+    // Three of four inputs lead to 0.
+    let results = 0.25 * 4.0_f64.log2() + 0.75 * (4.0_f64 / 3.0).log2();
+    assert!((entropy["results"].as_f64().unwrap() - results).abs() < 1e-12, "{entropy}");
+    assert!((entropy["lost"].as_f64().unwrap() - (2.0 - results)).abs() < 1e-12, "{entropy}");
+    std::fs::write(&inputs, "x,y,weight\n0,0,often\n").unwrap();
+    run(&inputs).expect(2).says("inputs.csv:2: `often` is no weight");
+}
+
+#[test]
+fn a_log_has_a_line_for_each_change() {
+    let folder = Folder::new();
+    let path = folder.path("log.csv");
+    reviver(&format!("run programs/fib.rasm --set n=2 --log {}", path.display())).expect(0);
+    let log = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!(lines[..3], ["step,way,n,a,b", "0,forward,2,0,1", "3,forward,2,1,1"], "{log}");
+    assert_eq!(lines.last(), Some(&"10,forward,0,1,2"), "{log}");
+    // A log replaces a log, and nothing else.
+    reviver(&format!("run programs/fib.rasm --log {}", path.display())).expect(0);
+    std::fs::write(&path, "1 2 3\n").unwrap();
+    reviver(&format!("run programs/fib.rasm --log {}", path.display())).expect(2);
+    reviver("run programs/fib.rasm --log -").expect(2).says("can't be printed");
+}
