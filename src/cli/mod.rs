@@ -2,6 +2,7 @@
 
 mod batch;
 mod bench;
+mod bennett;
 mod build;
 mod course;
 mod debugger;
@@ -9,6 +10,7 @@ mod derivatives;
 mod start;
 mod strategy;
 mod test;
+mod tradeoff;
 
 use std::path::PathBuf;
 
@@ -18,6 +20,7 @@ use clap_complete::Shell;
 
 pub use batch::{BatchArguments, DevicesOptions};
 pub use bench::BenchOptions;
+pub use bennett::BennettOptions;
 pub use build::BuildOptions;
 pub use course::{CourseCheck, CourseCommand, CourseOptions, CourseReport, CourseStart};
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
@@ -25,6 +28,7 @@ pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOption
 pub use start::{Constants, Given, LevelOption, OtherNumbers, Start};
 pub use strategy::StrategyOptions;
 pub use test::{TestOptions, TestRunning};
+pub use tradeoff::TradeoffOptions;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -65,6 +69,8 @@ pub enum Invocation {
     Course(CourseOptions),
     Fmt(FmtOptions),
     Invert(InvertOptions),
+    Bennett(BennettOptions),
+    Tradeoff(TradeoffOptions),
     Isa(IsaOptions),
     Completions(CompletionsOptions),
 }
@@ -84,6 +90,7 @@ impl Invocation {
             Invocation::Check(options) => options.json,
             Invocation::Test(options) => options.json,
             Invocation::Course(options) => options.json,
+            Invocation::Tradeoff(options) => options.json,
             Invocation::Debug(_)
             | Invocation::Repl(_)
             | Invocation::Asm(_)
@@ -92,6 +99,7 @@ impl Invocation {
             | Invocation::Expand(_)
             | Invocation::Fmt(_)
             | Invocation::Invert(_)
+            | Invocation::Bennett(_)
             | Invocation::Isa(_)
             | Invocation::Completions(_) => false,
         }
