@@ -251,7 +251,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         let (start, end) = if tree.reversed { (&tree.to, &tree.from) } else { (&tree.from, &tree.to) };
         let head = self.reserve("a round of the loop", place);
 
-        let begun = vec![node(make::update(Update::Add, [counter(), start.clone()]))];
+        let begun: Body = changed_by(Update::Add, counter(), start).into_iter().collect();
         let is_empty = make::compare(Order::Ge, tree.from.clone(), tree.to.clone());
         match is_literally_empty(tree) {
             Some(true) => self.leave(PartExit::To(behind), to),
@@ -270,8 +270,8 @@ impl<'k, 'p> Cutter<'k, 'p> {
         let moved = node(make::update(update, [counter(), step]));
         let mut round = tree.body.clone();
         round.insert(if tree.reversed { 0 } else { round.len() }, moved);
-        let taken = node(make::update(Update::Sub, [counter(), end.clone()]));
-        let ended = vec![taken, node(make::update(Update::Vacate, [counter()]))];
+        let taken = changed_by(Update::Sub, counter(), end).into_iter();
+        let ended = taken.chain([node(make::update(Update::Vacate, [counter()]))]).collect();
         let goes_on = make::compare(order, counter(), end.clone());
         self.fill(
             head,
@@ -297,6 +297,12 @@ impl<'k, 'p> Cutter<'k, 'p> {
         let number = make::int(part as u64);
         (part > 0).then(|| node(make::update(Update::Add, [make::cell(&self.next), number])))
     }
+}
+
+/// A counter that a bound is added to or taken from; nothing where the bound is written as 0.
+fn changed_by(update: Update, counter: Expression, bound: &Expression) -> Option<StatementNode> {
+    let is_nothing = matches!(bound.kind, ExpressionKind::Int { value: 0, .. });
+    (!is_nothing).then(|| node(make::update(update, [counter, bound.clone()])))
 }
 
 /// Whether a loop has no rounds, where both bounds are numbers: nobody compares these.
