@@ -3,6 +3,7 @@
 mod account;
 mod batch;
 mod bench;
+mod bennett;
 mod build;
 mod course;
 mod debugger;
@@ -11,6 +12,7 @@ mod pictures;
 mod start;
 mod strategy;
 mod test;
+mod tradeoff;
 
 use std::path::PathBuf;
 
@@ -21,6 +23,7 @@ use clap_complete::Shell;
 pub use account::AccountOptions;
 pub use batch::{BatchArguments, DevicesOptions};
 pub use bench::BenchOptions;
+pub use bennett::BennettOptions;
 pub use build::BuildOptions;
 pub use course::{CourseCheck, CourseCommand, CourseOptions, CourseReport, CourseStart};
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
@@ -29,6 +32,7 @@ pub use pictures::{CircuitOptions, Drawn, GraphOptions, GraphPart, PlotOptions};
 pub use start::{Constants, Given, LevelOption, OtherNumbers, Start};
 pub use strategy::StrategyOptions;
 pub use test::{TestOptions, TestRunning};
+pub use tradeoff::TradeoffOptions;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -72,6 +76,8 @@ pub enum Invocation {
     Course(CourseOptions),
     Fmt(FmtOptions),
     Invert(InvertOptions),
+    Bennett(BennettOptions),
+    Tradeoff(TradeoffOptions),
     Isa(IsaOptions),
     Completions(CompletionsOptions),
 }
@@ -91,6 +97,7 @@ impl Invocation {
             Invocation::Check(options) => options.json,
             Invocation::Test(options) => options.json,
             Invocation::Course(options) => options.json,
+            Invocation::Tradeoff(options) => options.json,
             Invocation::Debug(_)
             | Invocation::Repl(_)
             | Invocation::Plot(_)
@@ -102,6 +109,7 @@ impl Invocation {
             | Invocation::Expand(_)
             | Invocation::Fmt(_)
             | Invocation::Invert(_)
+            | Invocation::Bennett(_)
             | Invocation::Isa(_)
             | Invocation::Completions(_) => false,
         }

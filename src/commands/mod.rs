@@ -3,6 +3,7 @@
 pub mod asm;
 pub mod batch;
 pub mod bench;
+pub mod bennett;
 pub mod build;
 pub mod check;
 pub mod circuit;
@@ -25,3 +26,4 @@ pub mod repl;
 pub mod run;
 pub mod taylor;
 pub mod test;
+pub mod tradeoff;

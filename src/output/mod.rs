@@ -17,6 +17,7 @@ pub mod strategy;
 pub mod tests;
 mod text;
 pub mod told;
+pub mod tradeoff;
 mod trap;
 pub mod trust;
 pub mod verified;
@@ -133,7 +134,7 @@ fn erased(report: &Report) -> u64 {
 }
 
 /// Memory of a state, the room that its vectors have for growth not counted.
-fn state_bytes(state: &State) -> usize {
+pub fn state_bytes(state: &State) -> usize {
     size_of::<State>()
         + size_of_val(&state.ints[..])
         + size_of_val(&state.reals[..])

@@ -25,6 +25,8 @@ fn help_and_version_are_there() {
         "course",
         "fmt",
         "invert",
+        "bennett",
+        "tradeoff",
         "isa",
         "completions",
     ] {

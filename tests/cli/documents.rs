@@ -46,6 +46,12 @@ fn the_sessions_of_the_page_of_pictures_are_true() {
 
 #[cfg(unix)]
 #[test]
+fn the_sessions_of_the_page_of_bennett_are_true() {
+    are_true("docs/bennett.md", &read("docs/bennett.md"), 1);
+}
+
+#[cfg(unix)]
+#[test]
 fn the_sessions_of_the_language_page_are_true() {
     are_true("docs/language.md", &read("docs/language.md"), 3);
 }

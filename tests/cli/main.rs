@@ -6,6 +6,7 @@ mod arrow;
 mod bad_input;
 mod batch;
 mod bench;
+mod bennett;
 mod book;
 mod both_ways;
 mod build;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// What is shipped, from the ground up.
-pub const SHIPPED: [&str; 12] = [
+pub const SHIPPED: [&str; 13] = [
     "isa-spec",
     "files",
     "vm/flow",
@@ -15,6 +15,7 @@ pub const SHIPPED: [&str; 12] = [
     "vm/batch",
     "debugger",
     "expectations",
+    "bennett",
     ".",
 ];
 

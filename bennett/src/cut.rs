@@ -1,0 +1,318 @@
+//! Main as parts: it is cut at the heads of the loops that lose something, and where ways join that such loops lie on.
+//!
+//! A part runs from its beginning to where another one begins, of which it leaves the number in a cell; 0 is the end.
+//! What a part is and how often it runs is known here, not which parts make a segment.
+
+use compact_str::CompactString;
+use reviver_assembler::source::Span;
+use reviver_assembler::tree::{
+    Body, Compute, Condition, Expression, ExpressionKind, For, If, Local, Loop, Statement, StatementNode,
+};
+use reviver_isa::arith::Order;
+use reviver_isa::instruction::Class;
+use reviver_isa::update::Update;
+
+use crate::class::class_of;
+use crate::keep::{Keeper, has_branches, is_forgotten};
+use crate::make::{self, node};
+
+/// A part of main. Its number is that of its place, counted from 1.
+#[derive(Debug, Default)]
+pub struct CutPart {
+    /// What of the text begins here.
+    pub about: &'static str,
+    pub place: Span,
+    pub body: Body,
+}
+
+/// A variable that lives from one part to another.
+#[derive(Clone, Debug)]
+pub struct Promoted {
+    pub name: CompactString,
+    pub class: Class,
+    pub shape: Vec<Expression>,
+}
+
+/// What is still done on the way to a part, and its number.
+struct PartWay {
+    body: Body,
+    to: usize,
+}
+
+impl PartWay {
+    fn to(part: usize) -> PartWay {
+        PartWay { body: Body::new(), to: part }
+    }
+}
+
+/// Where a part leads.
+enum PartExit {
+    To(usize),
+    /// The first way where the condition holds, else the second.
+    Choice(Condition, PartWay, PartWay),
+}
+
+/// Cuts one main.
+pub struct Cutter<'k, 'p> {
+    keeper: &'k mut Keeper<'p>,
+    /// The cell that a part leaves the number in.
+    next: CompactString,
+    pub parts: Vec<CutPart>,
+    pub promoted: Vec<Promoted>,
+}
+
+impl<'k, 'p> Cutter<'k, 'p> {
+    pub fn new(keeper: &'k mut Keeper<'p>, next: &str) -> Cutter<'k, 'p> {
+        Cutter { keeper, next: next.into(), parts: Vec::new(), promoted: Vec::new() }
+    }
+
+    /// Cuts a body; it begins with part 1.
+    pub fn main(&mut self, body: &Body) {
+        let first = self.reserve("the beginning", body.first().map(|node| node.span).unwrap_or_default());
+        self.fill(first, body, PartExit::To(0));
+    }
+
+    fn reserve(&mut self, about: &'static str, place: Span) -> usize {
+        self.parts.push(CutPart { about, place, body: Body::new() });
+        self.parts.len()
+    }
+
+    fn fill(&mut self, number: usize, statements: &[StatementNode], exit: PartExit) {
+        let body = self.run(statements, exit);
+        if let Some(part) = number.checked_sub(1).and_then(|at| self.parts.get_mut(at)) {
+            part.body = body;
+        }
+    }
+
+    /// Whether a statement is cut: a loop that loses something, or one around such a loop.
+    fn is_cut(&self, statement: &Statement) -> bool {
+        let is_loop = matches!(statement, Statement::Loop(_) | Statement::For(_));
+        is_loop && self.keeper.loses(statement)
+            || statement.bodies().into_iter().any(|body| !has_branches(body) && self.any_cut(body))
+    }
+
+    fn any_cut(&self, statements: &[StatementNode]) -> bool {
+        statements.iter().any(|node| self.is_cut(&node.statement))
+    }
+
+    /// The statements up to the first cut, and the way on from there; what follows goes into parts of its own.
+    fn run(&mut self, statements: &[StatementNode], exit: PartExit) -> Body {
+        let mut body = Body::new();
+        let whole = has_branches(statements);
+        let mut rest = statements;
+        while let Some((from, after)) = rest.split_first() {
+            rest = after;
+            if whole || !self.is_cut(&from.statement) {
+                self.straight(from, after, whole, &mut body);
+                continue;
+            }
+            if let Statement::Compute(tree) = &from.statement {
+                let Some(spliced) = self.spliced(tree, after) else { return body };
+                body.extend(self.run(&spliced, exit));
+                return body;
+            }
+            let behind = self.behind(from, after, exit);
+            self.cut(from, behind, &mut body);
+            return body;
+        }
+        self.leave(exit, &mut body);
+        body
+    }
+
+    /// The part that comes behind a cut statement.
+    fn behind(&mut self, from: &StatementNode, after: &[StatementNode], exit: PartExit) -> usize {
+        let said = after.iter().find(|node| !matches!(node.statement, Statement::Empty));
+        match (said, exit) {
+            (None, PartExit::To(part)) => part,
+            (said, exit) => {
+                // What has been added to the text stands nowhere.
+                let place = said.map(|node| node.span).filter(|place| *place != Span::default());
+                let part = self.reserve("what comes behind", place.unwrap_or(from.span));
+                self.fill(part, after, exit);
+                part
+            }
+        }
+    }
+
+    /// A `compute` around a cut is written out.
+    fn spliced(&mut self, tree: &Compute, after: &[StatementNode]) -> Option<Vec<StatementNode>> {
+        let undoing = self.keeper.undo(&tree.body)?;
+        Some(tree.body.iter().chain(&tree.apply).chain(&undoing).chain(after).cloned().collect())
+    }
+
+    /// A statement that isn't cut. A variable that lives across a cut becomes a cell of the program.
+    fn straight(&mut self, from: &StatementNode, after: &[StatementNode], whole: bool, to: &mut Body) {
+        match &from.statement {
+            Statement::Local(local) if !whole && self.is_cut_before_end(local, after) => {
+                self.promote(local, from, to)
+            }
+            Statement::Delocal(local) if self.promoted.iter().any(|known| known.name == local.name.text) => {
+                self.end(local, from, to);
+            }
+            _ => self.keeper.statement(from, to),
+        }
+    }
+
+    fn is_cut_before_end(&self, local: &Local, after: &[StatementNode]) -> bool {
+        let ends = |node: &StatementNode| matches!(&node.statement, Statement::Delocal(other) if other.name.text == local.name.text);
+        // One name may stand for two variables, of which one lives across a cut: then both are cells.
+        let is_known = self.promoted.iter().any(|known| known.name == local.name.text);
+        is_known || after.iter().take_while(|node| !ends(node)).any(|node| self.is_cut(&node.statement))
+    }
+
+    fn promote(&mut self, local: &Local, from: &StatementNode, to: &mut Body) {
+        let class = class_of(&make::cell(&local.name.text), self.keeper.classes);
+        self.remember(&local.name.text, class, &local.shape);
+        if !local.sources.is_empty() {
+            let value = make::applied(local.function, &local.sources);
+            let begun = make::update(Update::Add, [make::cell(&local.name.text), value]);
+            to.push(StatementNode { statement: begun, ..from.clone() });
+        }
+    }
+
+    fn remember(&mut self, name: &CompactString, class: Class, shape: &[Expression]) {
+        if self.promoted.iter().all(|known| known.name != *name) {
+            self.promoted.push(Promoted { name: name.clone(), class, shape: shape.to_vec() });
+        }
+    }
+
+    /// The end of such a variable: 0 again.
+    fn end(&mut self, local: &Local, from: &StatementNode, to: &mut Body) {
+        let cell = make::cell(&local.name.text);
+        let is_real = class_of(&cell, self.keeper.classes) == Class::Real;
+        let value = (!local.sources.is_empty()).then(|| make::applied(local.function, &local.sources));
+        match (&*local.shape, is_real && !self.keeper.rules.exact) {
+            ([], true) => self.keeper.cleared(&cell, value, to),
+            ([], false) => {
+                let undone = value.map(|value| make::update(Update::Sub, [cell.clone(), value]));
+                to.extend(undone.map(|statement| StatementNode { statement, ..from.clone() }));
+                to.push(node(make::update(Update::Vacate, [cell])));
+            }
+            (shape, true) => self.keeper.cleared_array(&local.name.text, shape, to),
+            (shape, false) => self.keeper.each_element(&local.name.text, shape, to, |_, element| {
+                vec![node(make::update(Update::Vacate, [element]))]
+            }),
+        }
+    }
+
+    fn cut(&mut self, from: &StatementNode, behind: usize, to: &mut Body) {
+        match &from.statement {
+            Statement::If(tree) => self.branching(tree, from.span, behind, to),
+            Statement::Loop(tree) => self.repetition(tree, from.span, behind, to),
+            Statement::For(tree) => self.counted(tree, from.span, behind, to),
+            _ => {}
+        }
+    }
+
+    fn branching(&mut self, tree: &If, place: Span, behind: usize, to: &mut Body) {
+        let (holds, fails) = match is_forgotten(&tree.exit) {
+            true => (None, None),
+            false => (Some(tree.exit.clone()), Some(make::not(&tree.exit))),
+        };
+        let claimed = |body: &[StatementNode], claim: Option<Condition>| -> Body {
+            body.iter().cloned().chain(claim.map(|claim| node(make::assert(claim)))).collect()
+        };
+        let then = claimed(&tree.then, holds);
+        let otherwise = claimed(tree.otherwise.as_deref().unwrap_or_default(), fails);
+        let first = self.reserve("the first way", place);
+        let other = if otherwise.is_empty() { behind } else { self.reserve("the other way", tree.middle) };
+        self.leave(PartExit::Choice(tree.entry.clone(), PartWay::to(first), PartWay::to(other)), to);
+        self.fill(first, &then, PartExit::To(behind));
+        if other != behind {
+            self.fill(other, &otherwise, PartExit::To(behind));
+        }
+    }
+
+    fn repetition(&mut self, tree: &Loop, place: Span, behind: usize, to: &mut Body) {
+        let head = self.reserve("a round of the loop", place);
+        let mut again: Body = tree.again.clone().unwrap_or_default();
+        if !is_forgotten(&tree.entry) {
+            to.push(node(make::assert(tree.entry.clone())));
+            again.push(node(make::assert(make::not(&tree.entry))));
+        }
+        self.leave(PartExit::To(head), to);
+        let turn =
+            if says_something(&again) { self.reserve("between two rounds", tree.middle) } else { head };
+        self.fill(
+            head,
+            &tree.first,
+            PartExit::Choice(tree.exit.clone(), PartWay::to(behind), PartWay::to(turn)),
+        );
+        if turn != head {
+            self.fill(turn, &again, PartExit::To(head));
+        }
+    }
+
+    /// The counter begins at one bound and is taken away at the other, which it must hit.
+    fn counted(&mut self, tree: &For, place: Span, behind: usize, to: &mut Body) {
+        let name = &tree.counter.text;
+        self.remember(name, Class::Int, &[]);
+        let counter = || make::cell(name);
+        let (start, end) = if tree.reversed { (&tree.to, &tree.from) } else { (&tree.from, &tree.to) };
+        let head = self.reserve("a round of the loop", place);
+
+        let begun: Body = changed_by(Update::Add, counter(), start).into_iter().collect();
+        let is_empty = make::compare(Order::Ge, tree.from.clone(), tree.to.clone());
+        match is_literally_empty(tree) {
+            Some(true) => self.leave(PartExit::To(behind), to),
+            Some(false) => {
+                to.extend(begun);
+                self.leave(PartExit::To(head), to);
+            }
+            None => self.leave(
+                PartExit::Choice(is_empty, PartWay::to(behind), PartWay { body: begun, to: head }),
+                to,
+            ),
+        }
+
+        let step = tree.step.clone().unwrap_or_else(|| make::int(1));
+        let (update, order) = if tree.reversed { (Update::Sub, Order::Gt) } else { (Update::Add, Order::Lt) };
+        let moved = node(make::update(update, [counter(), step]));
+        let mut round = tree.body.clone();
+        round.insert(if tree.reversed { 0 } else { round.len() }, moved);
+        let taken = changed_by(Update::Sub, counter(), end).into_iter();
+        let ended = taken.chain([node(make::update(Update::Vacate, [counter()]))]).collect();
+        let goes_on = make::compare(order, counter(), end.clone());
+        self.fill(
+            head,
+            &round,
+            PartExit::Choice(goes_on, PartWay::to(head), PartWay { body: ended, to: behind }),
+        );
+    }
+
+    /// Says which part comes next.
+    fn leave(&self, exit: PartExit, to: &mut Body) {
+        match exit {
+            PartExit::To(part) => to.extend(self.go(part)),
+            PartExit::Choice(condition, yes, no) => {
+                let arrived = make::compare(Order::Eq, make::cell(&self.next), make::int(yes.to as u64));
+                let body = |way: PartWay| -> Body { way.body.into_iter().chain(self.go(way.to)).collect() };
+                to.push(node(make::branches(condition, body(yes), Some(body(no)), arrived)));
+            }
+        }
+    }
+
+    /// The cell is 0 before, so that nothing is to be done where the end comes next.
+    fn go(&self, part: usize) -> Option<StatementNode> {
+        let number = make::int(part as u64);
+        (part > 0).then(|| node(make::update(Update::Add, [make::cell(&self.next), number])))
+    }
+}
+
+/// A counter that a bound is added to or taken from; nothing where the bound is written as 0.
+fn changed_by(update: Update, counter: Expression, bound: &Expression) -> Option<StatementNode> {
+    let is_nothing = matches!(bound.kind, ExpressionKind::Int { value: 0, .. });
+    (!is_nothing).then(|| node(make::update(update, [counter, bound.clone()])))
+}
+
+/// Whether a loop has no rounds, where both bounds are numbers: nobody compares these.
+fn is_literally_empty(tree: &For) -> Option<bool> {
+    match (&tree.from.kind, &tree.to.kind) {
+        (ExpressionKind::Int { value: from, .. }, ExpressionKind::Int { value: to, .. }) => Some(from >= to),
+        _ => None,
+    }
+}
+
+fn says_something(body: &[StatementNode]) -> bool {
+    body.iter().any(|node| !matches!(node.statement, Statement::Empty))
+}

@@ -1,0 +1,107 @@
+//! The declarations of the reversible text: what is given and found, the program's cells, and the states that are kept. Knows
+//! no procedure.
+
+use compact_str::CompactString;
+use reviver_assembler::tree::{
+    BinaryOperator, Body, DeclarationNode, Directive, Expression, ShapeNode, Statement, StatementNode,
+};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Role;
+
+use crate::class::is_register;
+use crate::make::{self, node};
+use crate::program::DeclaredGlobal;
+use crate::state::StateVariable;
+use crate::transform::Transformed;
+
+/// What is given and what is found. Given values stay, so that the result of an `.inout` needs a cell of its own.
+pub fn interface(made: &Transformed) -> Body {
+    let mut body = Body::new();
+    for global in &made.program.globals {
+        let variable = variable(made, &global.declaration.name.text);
+        let is_kept = variable.is_some();
+        match (global.role, is_kept) {
+            (Role::In | Role::InOut, _) => body.push(declared(Role::InOut, global, true)),
+            (Role::Out, _) => body.push(declared(Role::Out, global, !is_kept)),
+            (Role::Private | Role::Garbage, false) => body.push(declared(Role::Private, global, true)),
+            (Role::Private | Role::Garbage, true) => {}
+        }
+    }
+    for variable in made.state.iter().filter(|variable| variable.role == Role::InOut) {
+        body.extend(variable.result.iter().map(|it| cells(Role::Out, it, variable.class, &variable.shape)));
+    }
+    body
+}
+
+fn variable<'t>(made: &'t Transformed, name: &str) -> Option<&'t StateVariable> {
+    made.state.iter().find(|variable| variable.name == name)
+}
+
+/// The cells of the program that nobody outside knows.
+pub fn hidden(made: &Transformed, is_undone: bool) -> Body {
+    let words = &made.words;
+    let is_hidden = |it: &&StateVariable| matches!(it.role, Role::Private | Role::Garbage);
+    let is_register = |it: &&StateVariable| is_register(&it.name) && !is_declared(made, &it.name);
+    let own = made.state.iter().filter(is_hidden).filter(|it| !is_register(it));
+    let mut body: Body = own.map(|it| cells(Role::Private, &it.name, it.class, &it.shape)).collect();
+    for variable in found(made, is_undone) {
+        body.extend(
+            variable.result.iter().map(|it| cells(Role::Private, it, variable.class, &variable.shape)),
+        );
+    }
+    let mut numbers = cells(Role::Private, &words.at, Class::Int, &[]);
+    numbers.comment = Some(" the part that comes next; 0 at the end".into());
+    body.push(numbers);
+    let mut next = cells(Role::Private, &words.next, Class::Int, &[]);
+    next.comment = Some(" the same, as a part leaves it".into());
+    body.push(next);
+    body
+}
+
+fn is_declared(made: &Transformed, name: &str) -> bool {
+    let program = &made.program;
+    program
+        .globals
+        .iter()
+        .map(|global| &global.declaration)
+        .chain(&program.ancillas)
+        .any(|it| it.name.text == name)
+}
+
+/// The states.
+pub fn kept(made: &Transformed) -> Body {
+    let words = &made.words;
+    let states = || make::binary(BinaryOperator::Add, make::cell(&words.last), make::int(1));
+    let mut body = vec![cells(Role::Private, &words.kept_at, Class::Int, &[states()])];
+    body.extend(
+        made.state.iter().map(|it| cells(Role::Private, &it.kept, it.class, &it.kept_shape(states()))),
+    );
+    body
+}
+
+/// Results that wait elsewhere until no segment runs in their own cells.
+pub fn found(made: &Transformed, is_undone: bool) -> impl Iterator<Item = &StateVariable> {
+    made.state.iter().filter(move |variable| variable.role == Role::Out && is_undone)
+}
+
+/// A declaration of the program in another role.
+fn declared(role: Role, global: &DeclaredGlobal, with_initial: bool) -> StatementNode {
+    let mut declaration = global.declaration.clone();
+    if !with_initial {
+        declaration.initial = None;
+    }
+    let statement = Statement::Directive(Directive::Globals { role, declarations: vec![declaration] });
+    StatementNode { comment: global.comment.clone(), ..node(statement) }
+}
+
+fn cells(role: Role, name: &CompactString, class: Class, shape: &[Expression]) -> StatementNode {
+    let declaration = DeclarationNode {
+        name: make::name(name),
+        shape: ShapeNode::Lengths(shape.to_vec()),
+        class: (class == Class::Real).then_some(Class::Real),
+        initial: None,
+        is_shared: false,
+        default: None,
+    };
+    node(Statement::Directive(Directive::Globals { role, declarations: vec![declaration] }))
+}

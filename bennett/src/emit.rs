@@ -1,0 +1,310 @@
+//! The reversible text: declarations, main, levels of segments, copies of the state, and the parts. Knows how they call each
+//! other; what stands in them has been made elsewhere.
+
+use std::fmt::Write as _;
+
+use reviver_assembler::diagnostic::Diagnostic;
+use reviver_assembler::format::{format, print_with};
+use reviver_assembler::source::{Sources, Span};
+use reviver_assembler::tree::{Body, Expression, Statement};
+use reviver_isa::module::Role;
+use reviver_isa::update::Update;
+
+use crate::make::{self, node};
+use crate::plan::{SegmentPlan, WantedPlan};
+use crate::program::SortedProgram;
+use crate::state::KeptPlace;
+use crate::transform::{Transformed, transform};
+use crate::{declare, level};
+
+/// The reversible text of a program.
+pub fn emit(
+    sources: &Sources,
+    program: SortedProgram,
+    wanted: &WantedPlan,
+) -> Result<String, Vec<Diagnostic>> {
+    let made = transform(program)?;
+    let plan = planned(&made, wanted)?;
+    let emission = Emission { sources, made: &made, plan };
+    canonical(emission.text())
+}
+
+/// The plan that is wanted, or the one that fits into the room.
+fn planned(made: &Transformed, wanted: &WantedPlan) -> Result<SegmentPlan, Vec<Diagnostic>> {
+    let (bytes, rounds) = match *wanted {
+        WantedPlan::Exact(plan) => return Ok(plan),
+        WantedPlan::Space { bytes, rounds } => (bytes, rounds),
+    };
+    let mut cells = made.state.iter().map(|variable| variable.cells(&made.program.constants));
+    let cells = cells.try_fold(1u64, |all, cells| all.checked_add(cells?));
+    let state = cells.and_then(|cells| cells.checked_mul(8)).unwrap_or(u64::MAX);
+    SegmentPlan::within(bytes, state, rounds).ok_or_else(|| {
+        let least = SegmentPlan::least_room(state);
+        let message = format!("the states of 64 segments don't fit into {bytes} bytes");
+        let label = format!("a state takes {state} bytes, and nine of them {least}");
+        vec![
+            Diagnostic::error(message, Span::default(), label)
+                .help(format!("say `--space {least}`, or `--segments 2`")),
+        ]
+    })
+}
+
+/// The text in the canonical layout. It has been made of trees, so that what can't be read is our own mistake, which
+/// is told as such.
+fn canonical(text: String) -> Result<String, Vec<Diagnostic>> {
+    let mut sources = Sources::new();
+    let file = sources.add("reversible text", text);
+    format(&sources, file).map_err(|problems| {
+        let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
+        let message = format!("the text that was made can't be read: {why}");
+        vec![
+            Diagnostic::error(message, Span::default(), "a mistake of the transformation")
+                .help("report it with the program"),
+        ]
+    })
+}
+
+struct Emission<'e> {
+    sources: &'e Sources,
+    made: &'e Transformed,
+    plan: SegmentPlan,
+}
+
+impl Emission<'_> {
+    fn text(&self) -> String {
+        let mut text = self.header();
+        text.push_str(&self.printed(&self.made.program.settings));
+        let _ = write!(text, "\n{}", self.constants());
+        let _ = write!(text, "\n{}", self.printed(&declare::interface(self.made)));
+        let _ = write!(
+            text,
+            "\n; The cells of the program, 0 where no segment runs.\n{}",
+            self.printed(&declare::hidden(self.made, self.is_undone()))
+        );
+        let _ = write!(text, "\n; The states that are kept.\n{}", self.printed(&declare::kept(self.made)));
+        let _ = write!(text, "\n{}", self.main());
+        let _ = write!(text, "\n{}", self.searching());
+        for level in (1..=self.plan.levels).rev() {
+            let _ = write!(text, "\n{}", level::text(&self.made.words, &self.plan, level));
+        }
+        let _ = write!(text, "\n{}", self.segment());
+        let _ = write!(text, "\n{}", self.copies());
+        let _ = write!(text, "\n{}", self.rounds());
+        for (at, part) in self.made.parts.iter().enumerate() {
+            let line = self.sources.position(part.place).line;
+            let comment = format!("\n; From line {line} of the program: {}.\n", part.about);
+            let name = format!(".proc {}{}()\n", self.made.words.part, at + 1);
+            let _ = write!(text, "{comment}{name}{}.end\n", self.printed(&part.body));
+        }
+        for procedure in &self.made.procedures {
+            let procedure = node(Statement::Procedure(Box::new(procedure.clone())));
+            let _ = write!(text, "\n{}", self.printed(&vec![procedure]));
+        }
+        text
+    }
+
+    fn printed(&self, body: &Body) -> String {
+        print_with(self.sources, body)
+    }
+
+    fn header(&self) -> String {
+        let SegmentPlan { segments, levels, .. } = self.plan;
+        let (runs, states) = (self.plan.runs(), self.plan.states());
+        let name = self.sources.files().next().map(|file| self.sources.name(file)).unwrap_or_default();
+        let name = std::path::Path::new(name)
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        format!(
+            "; {name} made reversible by Bennett's method: nothing is erased, and no garbage stays.\n\
+             ;\n\
+             ; The program runs in rounds, each of which is one part of its text. A segment is a number of rounds: it\n\
+             ; runs with what it loses on the stacks, the state that it reaches is copied, and the segment is undone.\n\
+             ; Levels of segments: {levels}, with {segments} segments in each. That is {runs} runs of a segment, there or back, and {states}\n\
+             ; states kept at a time besides the start and the one that is worked on.\n\n"
+        )
+    }
+
+    fn constants(&self) -> String {
+        let words = &self.made.words;
+        let last = format!(
+            ".const {} = {}  ; the number of the last state; that of the start is 0\n",
+            words.last,
+            self.plan.states()
+        );
+        let length =
+            self.plan.rounds.map(|rounds| format!(".const {} = {rounds}  ; of a segment\n", words.length));
+        format!("{last}{}", length.unwrap_or_default())
+    }
+
+    /// Whether the results are copied and everything is undone. Else the last state is what the program leaves, and
+    /// nothing but results is in it.
+    fn is_undone(&self) -> bool {
+        self.plan.rounds.is_none() || self.made.state.iter().any(|variable| variable.role == Role::Garbage)
+    }
+
+    fn main(&self) -> String {
+        let words = &self.made.words;
+        let top = format!("{}{}", words.level, self.plan.levels);
+        let mut begins = self.printed(&self.beginning());
+        let run = match self.plan.rounds {
+            Some(_) => format!("call {top}(0, {}, {})\n", words.last, words.length),
+            None => format!("local {0}\ncall {1}({0})\n", words.many, words.find),
+        };
+        let check =
+            format!("assert {}[{}] == 0  ; the program has come to its end\n", words.kept_at, words.last);
+        let results = format!("{check}{}", self.printed(&self.results()));
+        let mut apply = format!("{run}{results}");
+        if self.is_undone() {
+            begins.push_str(&run);
+            apply = results;
+        }
+        let told = self.printed(&self.told());
+        format!(
+            "        compute  ; what was given is the start\n{begins}        apply\n{apply}        uncompute\n{told}"
+        )
+    }
+
+    fn beginning(&self) -> Body {
+        let start = make::int(0);
+        let mut body = Body::new();
+        for variable in &self.made.state {
+            if variable.is_given() {
+                body.extend(variable.each(&self.made.counters, |place| {
+                    make::update(Update::Swap, [place.own(), place.kept(&start)])
+                }));
+            } else {
+                body.extend(variable.each_initial(
+                    &self.made.counters,
+                    &self.made.program.constants,
+                    |place, value| make::update(Update::Add, [place.kept(&start), value]),
+                ));
+            }
+        }
+        let at = make::element(&self.made.words.kept_at, [start]);
+        body.push(make::noted(make::update(Update::Add, [at, make::int(1)]), "with the first part"));
+        body
+    }
+
+    fn results(&self) -> Body {
+        let last = make::cell(&self.made.words.last);
+        let update = if self.is_undone() { Update::Add } else { Update::Swap };
+        let mut body = Body::new();
+        for variable in &self.made.state {
+            let Some(result) = &variable.result else { continue };
+            let to = if variable.role == Role::Out && !self.is_undone() { &variable.name } else { result };
+            let copy = |place: &KeptPlace| make::update(update, [place.of(to), place.kept(&last)]);
+            body.extend(variable.each(&self.made.counters, copy));
+        }
+        body
+    }
+
+    /// At the very end these come into their own cells.
+    fn told(&self) -> Body {
+        let mut body = Body::new();
+        for variable in declare::found(self.made, self.is_undone()) {
+            let Some(result) = &variable.result else { continue };
+            body.extend(variable.each(&self.made.counters, |place| {
+                make::update(Update::Swap, [place.own(), place.of(result)])
+            }));
+        }
+        body
+    }
+
+    /// How many rounds a segment must have is found by trying.
+    fn searching(&self) -> String {
+        if self.plan.rounds.is_some() {
+            return String::new();
+        }
+        let words = &self.made.words;
+        let (many, last, kept_at) = (&words.many, &words.last, &words.kept_at);
+        let top = format!("{}{}(0, {last}, {many})", words.level, self.plan.levels);
+        format!(
+            "; Segments of 1 round, or of 2, or of 4 …: as many as the program needs to come to its end.\n\
+             .proc {}(inout {many})\n\
+             add {many}, 1\n\
+             from {many} == 1\n\
+             call {top}\n\
+             loop\n\
+             uncall {top}\n\
+             rol {many}, 1\n\
+             until {kept_at}[{last}] == 0\n\
+             .end\n",
+            words.find
+        )
+    }
+
+    fn segment(&self) -> String {
+        let words = &self.made.words;
+        let (source, goal, many) = (&words.source, &words.goal, &words.many);
+        format!(
+            "; A segment: its rounds run, what they come to is kept, and they are undone.\n\
+             .proc {}(in {source}, in {goal}, in {many})\n\
+             compute\n\
+             call {}({source})\n\
+             call {}({many})\n\
+             apply\n\
+             call {}({goal})\n\
+             uncompute\n\
+             .end\n",
+            words.segment, words.load, words.rounds, words.keep
+        )
+    }
+
+    fn copies(&self) -> String {
+        let words = &self.made.words;
+        let state = make::cell(&words.state);
+        let at = (make::cell(&words.at), make::element(&words.kept_at, [state.clone()]));
+        let copy = |forth: bool| {
+            let ordered = |own: Expression, kept: Expression| if forth { [own, kept] } else { [kept, own] };
+            let mut body = vec![node(make::update(Update::Add, ordered(at.0.clone(), at.1.clone())))];
+            for variable in &self.made.state {
+                body.extend(variable.each(&self.made.counters, |place| {
+                    make::update(Update::Add, ordered(place.own(), place.kept(&state)))
+                }));
+            }
+            self.printed(&body)
+        };
+        format!(
+            "; A state that was kept becomes that of the program, whose cells are 0.\n\
+             .proc {}(in {state})\n{}.end\n\n\
+             ; The state of the program is kept.\n\
+             .proc {}(in {state})\n{}.end\n",
+            words.load,
+            copy(true),
+            words.keep,
+            copy(false),
+            state = words.state
+        )
+    }
+
+    fn rounds(&self) -> String {
+        let words = &self.made.words;
+        let (at, next, done, many) = (&words.at, &words.next, &words.done, &words.many);
+        let mut dispatch = String::new();
+        for number in 1..=self.made.parts.len() {
+            let _ =
+                write!(dispatch, "if {at} == {number}\ncall {}{number}()\nfi {at} == {number}\n", words.part);
+        }
+        format!(
+            "; So many rounds, or less if the program ends. How many there were is pushed.\n\
+             .proc {}(in {many})\n\
+             local {done}\n\
+             from {done} == 0\n\
+             loop\n\
+             call {round}()\n\
+             add {done}, 1\n\
+             until {done} == {many} or {at} == 0\n\
+             push {done}\n\
+             delocal {done}\n\
+             .end\n\n\
+             ; A round runs one part. Which one it was is pushed, because another may lead there too.\n\
+             .proc {round}()\n{dispatch}\
+             swap {at}, {next}\n\
+             push {next}\n\
+             .end\n",
+            words.rounds,
+            round = words.round
+        )
+    }
+}

@@ -1,0 +1,398 @@
+//! Macros in place, and names of locals and counters that hide no others. What statements mean stays the same; `show`,
+//! which has no effect, is left out, because segments are run again and again.
+
+use std::collections::HashMap;
+
+use compact_str::{CompactString, format_compact};
+use reviver_assembler::diagnostic::Diagnostic;
+use reviver_assembler::invert::invert_body;
+use reviver_assembler::tree::{
+    Application, Body, CallNode, CallVia, Compute, Condition, ConditionKind, Element, Expression,
+    ExpressionKind, For, If, InstructionNode, LengthOf, Local, Loop, Macro, Name, Operands, Statement,
+    StatementNode, Subscript,
+};
+use reviver_isa::instruction::Class;
+use reviver_isa::update::Update;
+
+use crate::class::{Classes, class_of, class_of_applied};
+use crate::make;
+use crate::names::FreshNames;
+
+/// What names of a text mean, the innermost last.
+type Meanings = Vec<(CompactString, Expression)>;
+
+/// The names that a routine has made, so that two loops one after the other may count with the same one.
+struct Issued {
+    wanted: CompactString,
+    name: CompactString,
+    class: Class,
+    is_open: bool,
+}
+
+/// Expands the statements of one routine.
+pub struct Expander<'p> {
+    macros: &'p HashMap<CompactString, Macro>,
+    names: FreshNames,
+    /// Of all names, those of locals and counters as they were met.
+    pub classes: Classes,
+    pub problems: Vec<Diagnostic>,
+    issued: Vec<Issued>,
+    uses: u32,
+}
+
+/// Where statements stand: what names mean there, and what is put behind labels.
+#[derive(Default)]
+struct ExpansionScope {
+    meanings: Meanings,
+    suffix: CompactString,
+}
+
+impl<'p> Expander<'p> {
+    /// `names` are those that may not be hidden.
+    pub fn new(
+        macros: &'p HashMap<CompactString, Macro>,
+        names: FreshNames,
+        classes: Classes,
+    ) -> Expander<'p> {
+        Expander { macros, names, classes, problems: Vec::new(), issued: Vec::new(), uses: 0 }
+    }
+
+    /// The statements of a routine, in which some names mean others.
+    pub fn routine(&mut self, body: &Body, renamed: Vec<(CompactString, CompactString)>) -> Body {
+        let meanings = renamed.into_iter().map(|(name, other)| (name, make::cell(&other))).collect();
+        self.body(body, &mut ExpansionScope { meanings, suffix: CompactString::default() })
+    }
+
+    /// The names that are taken by now.
+    pub fn into_names(self) -> FreshNames {
+        self.names
+    }
+
+    fn body(&mut self, body: &Body, scope: &mut ExpansionScope) -> Body {
+        let mut expanded = Body::with_capacity(body.len());
+        for node in body {
+            self.node(node, scope, &mut expanded);
+        }
+        expanded
+    }
+
+    fn node(&mut self, node: &StatementNode, scope: &mut ExpansionScope, to: &mut Body) {
+        let statement = match &node.statement {
+            Statement::Instruction(instruction) if instruction.update == Update::Show => {
+                if node.label.is_none() {
+                    return;
+                }
+                Statement::Empty
+            }
+            Statement::MacroUse { name, arguments, undo } => {
+                to.extend(self.macro_use(node, name, arguments, *undo, scope));
+                return;
+            }
+            statement => self.statement(statement, scope),
+        };
+        let label = node.label.as_ref().map(|label| Box::new(labelled(label, &scope.suffix)));
+        to.push(StatementNode { label, statement, comment: node.comment.clone(), span: node.span });
+    }
+
+    fn statement(&mut self, statement: &Statement, scope: &mut ExpansionScope) -> Statement {
+        match statement {
+            Statement::Instruction(instruction) => Statement::Instruction(in_instruction(instruction, scope)),
+            Statement::If(tree) => Statement::If(Box::new(self.branching(tree, scope))),
+            Statement::Loop(tree) => Statement::Loop(Box::new(self.repetition(tree, scope))),
+            Statement::For(tree) => Statement::For(Box::new(self.counted(tree, scope))),
+            Statement::Compute(tree) => Statement::Compute(Box::new(self.compute(tree, scope))),
+            Statement::Local(local) => Statement::Local(Box::new(self.local(local, scope))),
+            Statement::Delocal(local) => Statement::Delocal(Box::new(self.delocal(local, scope))),
+            _ => statement.clone(),
+        }
+    }
+
+    fn branching(&mut self, tree: &If, scope: &mut ExpansionScope) -> If {
+        If {
+            entry: in_condition(&tree.entry, scope),
+            then: self.body(&tree.then, scope),
+            otherwise: tree.otherwise.as_ref().map(|body| self.body(body, scope)),
+            exit: in_condition(&tree.exit, scope),
+            ..tree.clone()
+        }
+    }
+
+    fn repetition(&mut self, tree: &Loop, scope: &mut ExpansionScope) -> Loop {
+        Loop {
+            entry: in_condition(&tree.entry, scope),
+            first: self.body(&tree.first, scope),
+            again: tree.again.as_ref().map(|body| self.body(body, scope)),
+            exit: in_condition(&tree.exit, scope),
+            ..tree.clone()
+        }
+    }
+
+    fn counted(&mut self, tree: &For, scope: &mut ExpansionScope) -> For {
+        let (from, to) = (in_expression(&tree.from, scope), in_expression(&tree.to, scope));
+        let counter = self.open(&tree.counter.text, Class::Int, true, scope);
+        let body = self.body(&tree.body, scope);
+        self.close(&tree.counter.text, scope);
+        let counter = Name { text: counter, span: tree.counter.span };
+        For { counter, from, to, body, ..tree.clone() }
+    }
+
+    /// What the first body opens is open in the second one too, and closed behind it.
+    fn compute(&mut self, tree: &Compute, scope: &mut ExpansionScope) -> Compute {
+        let outside = scope.meanings.len();
+        let body = self.body(&tree.body, scope);
+        let apply = self.body(&tree.apply, scope);
+        while scope.meanings.len() > outside {
+            let innermost = scope.meanings.last().map(|(name, _)| name.clone());
+            innermost.iter().for_each(|name| self.close(name, scope));
+        }
+        Compute { body, apply, ..tree.clone() }
+    }
+
+    fn local(&mut self, local: &Local, scope: &mut ExpansionScope) -> Local {
+        let sources: Vec<Expression> = in_all(&local.sources, scope);
+        let class = local.class.unwrap_or_else(|| match &*sources {
+            [] => Class::Int,
+            sources => class_of_applied(local.function, sources, &self.classes),
+        });
+        let name = self.open(&local.name.text, class, local.shape.is_empty(), scope);
+        let shape = in_all(&local.shape, scope);
+        Local {
+            name: Name { text: name, ..local.name.clone() },
+            shape,
+            sources,
+            class: local.class,
+            ..local.clone()
+        }
+    }
+
+    fn delocal(&mut self, local: &Local, scope: &mut ExpansionScope) -> Local {
+        let name = renamed(&local.name.text, scope);
+        self.close(&local.name.text, scope);
+        let (sources, shape) = (in_all(&local.sources, scope), in_all(&local.shape, scope));
+        Local { name: Name { text: name, ..local.name.clone() }, shape, sources, ..local.clone() }
+    }
+
+    /// A name for a variable that begins here.
+    fn open(
+        &mut self,
+        wanted: &CompactString,
+        class: Class,
+        is_scalar: bool,
+        scope: &mut ExpansionScope,
+    ) -> CompactString {
+        let reusable = |issued: &&mut Issued| {
+            is_scalar && !issued.is_open && issued.wanted == *wanted && issued.class == class
+        };
+        let name = match self.issued.iter_mut().find(reusable) {
+            Some(issued) => {
+                issued.is_open = true;
+                issued.name.clone()
+            }
+            None => {
+                let name = self.names.fresh(wanted);
+                // Arrays stay open, so that no other variable takes their names.
+                let wanted = if is_scalar { wanted.clone() } else { CompactString::default() };
+                self.issued.push(Issued { wanted, name: name.clone(), class, is_open: true });
+                name
+            }
+        };
+        self.classes.insert(name.clone(), class);
+        scope.meanings.push((wanted.clone(), make::cell(&name)));
+        name
+    }
+
+    fn close(&mut self, wanted: &CompactString, scope: &mut ExpansionScope) {
+        let Some(at) = scope.meanings.iter().rposition(|(name, _)| name == wanted) else { return };
+        let (_, meaning) = scope.meanings.remove(at);
+        if let ExpressionKind::Name { name, .. } = meaning.kind {
+            let issued =
+                self.issued.iter_mut().filter(|issued| issued.name == *name && !issued.wanted.is_empty());
+            issued.for_each(|issued| issued.is_open = false);
+        }
+    }
+
+    /// The statements of a macro. Arguments that are no operands are computed around them.
+    fn macro_use(
+        &mut self,
+        node: &StatementNode,
+        name: &Name,
+        arguments: &[Expression],
+        undo: bool,
+        scope: &mut ExpansionScope,
+    ) -> Body {
+        let macros = self.macros;
+        let Some(definition) = macros.get(&name.text) else { return Body::new() };
+        self.uses += 1;
+        let mut inner =
+            ExpansionScope { meanings: Meanings::new(), suffix: format_compact!("${}", self.uses) };
+        let mut computed = Vec::new();
+        for (parameter, argument) in definition.parameters.iter().zip(arguments) {
+            let argument = in_expression(argument, scope);
+            let meaning = if is_operand(&argument) {
+                argument
+            } else {
+                self.computed(&parameter.text, argument, &mut computed)
+            };
+            inner.meanings.push((parameter.text.clone(), meaning));
+        }
+        let body = match invert_if(undo, &definition.body) {
+            Ok(body) => body,
+            Err(problems) => {
+                self.problems
+                    .extend(problems.into_iter().map(|problem| problem.with(node.span, "used here")));
+                return Body::new();
+            }
+        };
+        let mut expanded: Body =
+            computed.iter().cloned().map(|local| make::node(Statement::Local(local))).collect();
+        expanded.extend(self.body(&body, &mut inner));
+        for local in computed.into_iter().rev() {
+            self.issued
+                .iter_mut()
+                .filter(|issued| issued.name == local.name.text)
+                .for_each(|issued| issued.is_open = false);
+            expanded.push(make::node(Statement::Delocal(local)));
+        }
+        match expanded.first_mut() {
+            Some(first) if first.comment.is_none() => first.comment = node.comment.clone(),
+            _ => {}
+        }
+        if let (Some(label), Some(first)) = (&node.label, expanded.first_mut()) {
+            first.label = Some(Box::new(labelled(label, &scope.suffix)));
+        }
+        expanded
+    }
+
+    /// A variable that holds the value of an argument.
+    fn computed(
+        &mut self,
+        parameter: &CompactString,
+        argument: Expression,
+        to: &mut Vec<Box<Local>>,
+    ) -> Expression {
+        let class = class_of(&argument, &self.classes);
+        let name = self.open(parameter, class, true, &mut ExpansionScope::default());
+        to.push(make::variable(&name, class, reviver_isa::function::Function::Copy, &[argument]));
+        make::cell(&name)
+    }
+}
+
+fn invert_if(undo: bool, body: &Body) -> Result<Body, Vec<Diagnostic>> {
+    if undo { invert_body(body) } else { Ok(body.clone()) }
+}
+
+/// Whether an argument of a macro stands in its place as it is.
+fn is_operand(argument: &Expression) -> bool {
+    match &argument.kind {
+        ExpressionKind::Unary(_, operand) => is_constant(operand),
+        ExpressionKind::Binary(_, sides) => sides.iter().all(is_constant),
+        ExpressionKind::Apply(_) | ExpressionKind::Length(_) => false,
+        _ => true,
+    }
+}
+
+fn is_constant(part: &Expression) -> bool {
+    match &part.kind {
+        ExpressionKind::Int { .. } | ExpressionKind::LongInt { .. } | ExpressionKind::Real(_) => true,
+        ExpressionKind::Unary(_, operand) => is_constant(operand),
+        ExpressionKind::Binary(_, sides) => sides.iter().all(is_constant),
+        _ => false,
+    }
+}
+
+fn labelled(label: &Name, suffix: &str) -> Name {
+    Name { text: format_compact!("{}{suffix}", label.text), span: label.span }
+}
+
+fn meaning<'s>(name: &str, scope: &'s ExpansionScope) -> Option<&'s Expression> {
+    scope.meanings.iter().rev().find(|(known, _)| known == name).map(|(_, meaning)| meaning)
+}
+
+/// What a name that stands for a variable as a whole is called.
+fn renamed(name: &CompactString, scope: &ExpansionScope) -> CompactString {
+    match meaning(name, scope).map(|meaning| &meaning.kind) {
+        Some(ExpressionKind::Name { name, .. }) => (**name).clone(),
+        _ => name.clone(),
+    }
+}
+
+fn in_all<L: FromIterator<Expression>>(list: &[Expression], scope: &ExpansionScope) -> L {
+    list.iter().map(|part| in_expression(part, scope)).collect()
+}
+
+fn in_expression(expression: &Expression, scope: &ExpansionScope) -> Expression {
+    let of = |part: &Expression| in_expression(part, scope);
+    let kind = match &expression.kind {
+        ExpressionKind::Name { name, .. } => {
+            return meaning(name, scope).cloned().unwrap_or_else(|| expression.clone());
+        }
+        ExpressionKind::Element(element) => ExpressionKind::Element(Box::new(in_element(element, scope))),
+        ExpressionKind::Unary(operator, operand) => ExpressionKind::Unary(*operator, Box::new(of(operand))),
+        ExpressionKind::Binary(operator, sides) => {
+            let [left, right] = &**sides;
+            ExpressionKind::Binary(*operator, Box::new([of(left), of(right)]))
+        }
+        ExpressionKind::Apply(application) => {
+            let sources = in_all(&application.sources, scope);
+            ExpressionKind::Apply(Box::new(Application { function: application.function, sources }))
+        }
+        ExpressionKind::Length(length) => {
+            let name = std::rc::Rc::new(renamed(&length.name, scope));
+            ExpressionKind::Length(Box::new(LengthOf { name, dimension: length.dimension.as_ref().map(of) }))
+        }
+        other => other.clone(),
+    };
+    Expression { kind, span: expression.span }
+}
+
+fn in_element(element: &Element, scope: &ExpansionScope) -> Element {
+    let of = |part: &Expression| in_expression(part, scope);
+    let subscripts = element.subscripts.iter().map(|subscript| match subscript {
+        Subscript::At(index) => Subscript::At(of(index)),
+        Subscript::All => Subscript::All,
+        Subscript::Span { from, to, step } => {
+            Subscript::Span { from: of(from), to: of(to), step: step.as_ref().map(of) }
+        }
+    });
+    let name = std::rc::Rc::new(renamed(&element.name, scope));
+    Element { name, adjoint: element.adjoint, subscripts: subscripts.collect() }
+}
+
+fn in_condition(condition: &Condition, scope: &ExpansionScope) -> Condition {
+    let of = |part: &Condition| Box::new(in_condition(part, scope));
+    let kind = match &condition.kind {
+        ConditionKind::Always => ConditionKind::Always,
+        ConditionKind::Forgotten => ConditionKind::Forgotten,
+        ConditionKind::Compare(order, left, right) => {
+            let of = |part: &Expression| Box::new(in_expression(part, scope));
+            ConditionKind::Compare(*order, of(left), of(right))
+        }
+        ConditionKind::Not(inner) => ConditionKind::Not(of(inner)),
+        ConditionKind::And(left, right) => ConditionKind::And(of(left), of(right)),
+        ConditionKind::Or(left, right) => ConditionKind::Or(of(left), of(right)),
+    };
+    Condition { kind, span: condition.span }
+}
+
+fn in_instruction(instruction: &InstructionNode, scope: &ExpansionScope) -> InstructionNode {
+    let operands = match &instruction.operands {
+        Operands::Cells(cells) => Operands::Cells(in_all(cells, scope)),
+        Operands::Condition(condition) => Operands::Condition(Box::new(in_condition(condition, scope))),
+        Operands::Branch { partner, condition } => Operands::Branch {
+            partner: Box::new(labelled(partner, &scope.suffix)),
+            condition: Box::new(in_condition(condition, scope)),
+        },
+        Operands::Calls(calls) => {
+            let call = |call: &CallNode| CallNode {
+                procedure: call.procedure.clone(),
+                arguments: in_all(&call.arguments, scope),
+            };
+            Operands::Calls(calls.iter().map(call).collect())
+        }
+        Operands::CallVia(call) => {
+            let (cell, arguments) = (in_expression(&call.cell, scope), in_all(&call.arguments, scope));
+            Operands::CallVia(Box::new(CallVia { cell, arguments }))
+        }
+    };
+    InstructionNode { operands, ..instruction.clone() }
+}

@@ -1,0 +1,409 @@
+//! Statements that lose something, as others that push what is lost on the machine's stacks.
+//!
+//! An assignment exchanges the old value for the new one and pushes the old one. A join that forgets gets a bit, or a
+//! number of rounds, which is pushed. Where reals are floats, whatever changes one of them by computing is an assignment,
+//! because computing back would round. Nothing is cut here.
+
+use std::collections::{HashMap, HashSet};
+
+use compact_str::CompactString;
+use reviver_assembler::diagnostic::Diagnostic;
+use reviver_assembler::invert::invert_body;
+use reviver_assembler::tree::{
+    BinaryOperator, Body, CallNode, Compute, Condition, ConditionKind, Expression, If, InstructionNode,
+    Local, Loop, Operands, Statement, StatementNode,
+};
+use reviver_isa::arith::Order;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+use reviver_isa::update::{Action, Direction, Update};
+
+use crate::class::{Classes, class_of};
+use crate::make::{self, node, noted};
+use crate::names::FreshNames;
+
+/// Procedures that lose something, and what each is called that undoes one.
+pub type Losing = HashMap<CompactString, CompactString>;
+
+/// What is the same for all routines of a program.
+#[derive(Clone, Copy)]
+pub struct Rules<'p> {
+    /// Whether reals are computed without loss.
+    pub exact: bool,
+    /// Below which magnitude a real counts as 0.
+    pub tolerance: &'p Expression,
+    pub losing: &'p Losing,
+}
+
+/// Transforms the statements of one routine.
+pub struct Keeper<'p> {
+    pub rules: Rules<'p>,
+    pub classes: &'p Classes,
+    pub names: FreshNames,
+    /// Procedures of which the other direction is asked.
+    pub undone: HashSet<CompactString>,
+    pub problems: Vec<Diagnostic>,
+    /// Names of variables that are open at the same time, the outermost first, by what they are for.
+    words: HashMap<&'static str, Vec<CompactString>>,
+    open: HashMap<&'static str, usize>,
+}
+
+impl<'p> Keeper<'p> {
+    pub fn new(rules: Rules<'p>, classes: &'p Classes, names: FreshNames) -> Keeper<'p> {
+        Keeper {
+            rules,
+            classes,
+            names,
+            undone: HashSet::new(),
+            problems: Vec::new(),
+            words: HashMap::new(),
+            open: HashMap::new(),
+        }
+    }
+
+    /// Whether computing with this cell rounds.
+    fn rounds(&self, cell: &Expression) -> bool {
+        !self.rules.exact && class_of(cell, self.classes) == Class::Real
+    }
+
+    /// Whether something must be kept so that a statement can be undone.
+    pub fn loses(&self, statement: &Statement) -> bool {
+        match statement {
+            Statement::Instruction(instruction) => self.instruction_loses(instruction),
+            Statement::If(tree) => is_forgotten(&tree.exit) || self.any_loses(statement),
+            Statement::Loop(tree) => is_forgotten(&tree.entry) || self.any_loses(statement),
+            Statement::Compute(tree) => {
+                self.any_loses(statement)
+                    || invert_body(&tree.body).is_ok_and(|undone| self.body_loses(&undone))
+            }
+            Statement::Delocal(local) => self.rounds(&make::cell(&local.name.text)),
+            _ => self.any_loses(statement),
+        }
+    }
+
+    fn any_loses(&self, statement: &Statement) -> bool {
+        statement.bodies().into_iter().any(|body| self.body_loses(body))
+    }
+
+    /// The same, of several statements.
+    pub fn body_loses(&self, body: &Body) -> bool {
+        body.iter().any(|node| self.loses(&node.statement))
+    }
+
+    fn instruction_loses(&self, instruction: &InstructionNode) -> bool {
+        let target_rounds = || target(instruction).is_some_and(|target| self.rounds(target));
+        match instruction.update.action() {
+            Action::Replace | Action::Erase(_) => true,
+            Action::Accumulate | Action::Clear => target_rounds(),
+            Action::Call(_) | Action::Parallel(_) => {
+                calls(instruction).iter().any(|call| self.rules.losing.contains_key(&call.procedure.text))
+            }
+            _ => false,
+        }
+    }
+
+    /// Statements that lose nothing.
+    pub fn body(&mut self, body: &Body) -> Body {
+        let mut kept = Body::with_capacity(body.len());
+        body.iter().for_each(|node| self.statement(node, &mut kept));
+        kept
+    }
+
+    /// What a statement becomes.
+    pub fn statement(&mut self, from: &StatementNode, to: &mut Body) {
+        if !self.loses(&from.statement) {
+            to.push(from.clone());
+            return;
+        }
+        if let Some(label) = &from.label {
+            to.push(StatementNode { label: Some(label.clone()), ..node(Statement::Empty) });
+        }
+        let first = to.len();
+        match &from.statement {
+            Statement::Instruction(instruction) => self.instruction(instruction, to),
+            Statement::If(tree) => self.branching(tree, to),
+            Statement::Loop(tree) => self.repetition(tree, to),
+            Statement::For(tree) => {
+                let mut tree = tree.clone();
+                tree.body = self.body(&tree.body);
+                to.push(node(Statement::For(tree)));
+            }
+            Statement::Compute(tree) => self.compute(tree, to),
+            Statement::Delocal(local) => self.delocal(local, to),
+            other => to.push(node(other.clone())),
+        }
+        if let Some(first) = to.get_mut(first) {
+            first.comment = from.comment.clone().or_else(|| first.comment.take());
+            first.span = from.span;
+        }
+    }
+
+    fn instruction(&mut self, instruction: &InstructionNode, to: &mut Body) {
+        match (instruction.update.action(), &instruction.operands) {
+            (Action::Replace, Operands::Cells(cells)) => {
+                let Some((target, sources)) = cells.split_first() else { return };
+                self.assign(target, instruction.function, sources, to);
+            }
+            (Action::Accumulate, Operands::Cells(cells)) => {
+                let Some((target, sources)) = cells.split_first() else { return };
+                let by = make::applied(instruction.function, sources);
+                let operator = if instruction.update == Update::Sub {
+                    BinaryOperator::Subtract
+                } else {
+                    BinaryOperator::Add
+                };
+                let value = make::binary(operator, target.clone(), by);
+                self.assign(target, Function::Copy, &[value], to);
+            }
+            (Action::Clear, Operands::Cells(cells)) => {
+                cells.iter().for_each(|cell| self.cleared(cell, None, to));
+            }
+            (Action::Erase(erasure), Operands::Cells(cells)) => {
+                let is_whole = erasure.bits(2) == 2;
+                for cell in cells {
+                    if is_whole {
+                        to.push(node(make::update(Update::Push, [cell.clone()])));
+                    } else {
+                        self.forget(cell, to);
+                    }
+                }
+            }
+            (Action::Call(direction), Operands::Calls(calls)) => self.call(direction, instruction, calls, to),
+            _ => self.problems.push(in_parallel(instruction)),
+        }
+    }
+
+    /// The new value comes, and the old one goes onto the stack.
+    fn assign(&mut self, target: &Expression, function: Function, sources: &[Expression], to: &mut Body) {
+        let class = class_of(target, self.classes);
+        let new = self.word("new");
+        to.push(node(Statement::Local(make::variable(&new, class, function, sources))));
+        to.push(node(make::update(Update::Swap, [target.clone(), make::cell(&new)])));
+        to.push(node(make::update(Update::Push, [make::cell(&new)])));
+        to.push(node(Statement::Delocal(make::nothing(&new, class))));
+        self.done_with("new");
+    }
+
+    fn forget(&mut self, cell: &Expression, to: &mut Body) {
+        let bit = self.word("bit");
+        let lowest = make::binary(BinaryOperator::And, cell.clone(), make::int(1));
+        to.push(node(Statement::Local(make::variable(&bit, Class::Int, Function::Copy, &[lowest]))));
+        to.push(node(make::update(Update::Xor, [cell.clone(), make::cell(&bit)])));
+        to.push(node(make::update(Update::Push, [make::cell(&bit)])));
+        to.push(node(Statement::Delocal(make::nothing(&bit, Class::Int))));
+        self.done_with("bit");
+    }
+
+    /// A real that must be near a value, or near 0, and what it holds goes onto the stack.
+    pub fn cleared(&self, cell: &Expression, value: Option<Expression>, to: &mut Body) {
+        let off = match value {
+            Some(value) => make::binary(BinaryOperator::Subtract, cell.clone(), value),
+            None => cell.clone(),
+        };
+        let size = make::applied(Function::Abs, &[off]);
+        to.push(node(make::assert(make::compare(Order::Le, size, self.rules.tolerance.clone()))));
+        to.push(noted(make::update(Update::Push, [cell.clone()]), "with what rounding left of it"));
+    }
+
+    fn delocal(&mut self, local: &Local, to: &mut Body) {
+        if local.shape.is_empty() {
+            let value = (!local.sources.is_empty()).then(|| make::applied(local.function, &local.sources));
+            self.cleared(&make::cell(&local.name.text), value, to);
+            to.push(node(Statement::Delocal(make::nothing(&local.name.text, Class::Real))));
+        } else {
+            self.cleared_array(&local.name.text, &local.shape, to);
+            to.push(node(Statement::Delocal(Box::new(local.clone()))));
+        }
+    }
+
+    /// The same for each element of a real array.
+    pub fn cleared_array(&mut self, array: &str, shape: &[Expression], to: &mut Body) {
+        self.each_element(array, shape, to, |this, element| {
+            let mut body = Body::new();
+            this.cleared(&element, None, &mut body);
+            body
+        });
+    }
+
+    /// Statements for each element of an array.
+    pub fn each_element(
+        &mut self,
+        array: &str,
+        shape: &[Expression],
+        to: &mut Body,
+        make: impl Fn(&Keeper, Expression) -> Body,
+    ) {
+        let counters: Vec<CompactString> = shape.iter().map(|_| self.word("cell")).collect();
+        let mut body = make(self, make::element(array, counters.iter().map(|counter| make::cell(counter))));
+        for (counter, length) in counters.iter().zip(shape).rev() {
+            body = vec![node(make::counted(counter, length.clone(), body))];
+            self.done_with("cell");
+        }
+        to.append(&mut body);
+    }
+
+    fn call(
+        &mut self,
+        direction: Direction,
+        instruction: &InstructionNode,
+        calls: &[CallNode],
+        to: &mut Body,
+    ) {
+        let mut calls = calls.to_vec();
+        if direction == Direction::Backward {
+            for call in &mut calls {
+                if let Some(other) = self.rules.losing.get(&call.procedure.text) {
+                    self.undone.insert(call.procedure.text.clone());
+                    call.procedure.text = other.clone();
+                }
+            }
+        }
+        let operands = Operands::Calls(calls.into());
+        let call = InstructionNode { update: Update::Call, operands, ..instruction.clone() };
+        to.push(node(Statement::Instruction(call)));
+    }
+
+    /// Where the join forgets, a bit tells the ways apart, and is pushed.
+    fn branching(&mut self, tree: &If, to: &mut Body) {
+        if !is_forgotten(&tree.exit) {
+            let (then, otherwise) =
+                (self.body(&tree.then), tree.otherwise.as_ref().map(|body| self.body(body)));
+            to.push(node(Statement::If(Box::new(If { then, otherwise, chained: false, ..tree.clone() }))));
+            return;
+        }
+        let way = self.word("way");
+        let mut then = self.body(&tree.then);
+        let otherwise = tree.otherwise.as_ref().map(|body| self.body(body));
+        then.push(node(make::update(Update::Add, [make::cell(&way), make::int(1)])));
+        let exit = make::compare(Order::Eq, make::cell(&way), make::int(1));
+        let joined = If { then, otherwise, chained: false, exit, ..tree.clone() };
+        self.counted(&way, Statement::If(Box::new(joined)), to);
+        self.done_with("way");
+    }
+
+    /// Where it forgets whether a round came before, the rounds are counted, and their number is pushed.
+    fn repetition(&mut self, tree: &Loop, to: &mut Body) {
+        let (first, again) = (self.body(&tree.first), tree.again.as_ref().map(|body| self.body(body)));
+        if !is_forgotten(&tree.entry) {
+            to.push(node(Statement::Loop(Box::new(Loop { first, again, ..tree.clone() }))));
+            return;
+        }
+        let rounds = self.word("rounds");
+        let mut again = again.unwrap_or_default();
+        again.push(node(make::update(Update::Add, [make::cell(&rounds), make::int(1)])));
+        let entry = make::compare(Order::Eq, make::cell(&rounds), make::int(0));
+        let joined = Loop { entry, first, again: Some(again), ..tree.clone() };
+        self.counted(&rounds, Statement::Loop(Box::new(joined)), to);
+        self.done_with("rounds");
+    }
+
+    /// A statement between the beginning of a count and its way onto the stack.
+    fn counted(&mut self, count: &str, statement: Statement, to: &mut Body) {
+        to.push(node(Statement::Local(make::nothing(count, Class::Int))));
+        to.push(node(statement));
+        to.push(node(make::update(Update::Push, [make::cell(count)])));
+        to.push(node(Statement::Delocal(make::nothing(count, Class::Int))));
+    }
+
+    /// Stays a block if what is computed loses nothing; else what undoes it is written out.
+    fn compute(&mut self, tree: &Compute, to: &mut Body) {
+        match self.undoing(tree) {
+            Some(undoing) => {
+                to.extend(self.body(&tree.body));
+                to.extend(self.body(&tree.apply));
+                to.extend(self.body(&undoing));
+            }
+            None => {
+                let apply = self.body(&tree.apply);
+                to.push(node(Statement::Compute(Box::new(Compute { apply, ..tree.clone() }))));
+            }
+        }
+    }
+
+    /// The statements of an `uncompute`, if they or what they undo lose something.
+    fn undoing(&mut self, tree: &Compute) -> Option<Body> {
+        let undoing = self.undo(&tree.body)?;
+        let loses = self.body_loses(&tree.body) || self.body_loses(&undoing);
+        if loses && has_labels(&tree.body) {
+            self.problems.push(labelled(tree));
+        }
+        loses.then_some(undoing)
+    }
+
+    /// The statements that undo others. What can't be undone is noted.
+    pub fn undo(&mut self, body: &Body) -> Option<Body> {
+        match invert_body(body) {
+            Ok(undoing) => Some(undoing),
+            Err(problems) => {
+                self.problems.extend(problems);
+                None
+            }
+        }
+    }
+
+    /// A name for a variable that is open from here on.
+    fn word(&mut self, word: &'static str) -> CompactString {
+        let open = self.open.entry(word).or_default();
+        let known = self.words.entry(word).or_default();
+        let name = match known.get(*open) {
+            Some(name) => name.clone(),
+            None => {
+                let name = self.names.fresh(word);
+                known.push(name.clone());
+                name
+            }
+        };
+        *open += 1;
+        name
+    }
+
+    fn done_with(&mut self, word: &'static str) {
+        if let Some(open) = self.open.get_mut(word) {
+            *open = open.saturating_sub(1);
+        }
+    }
+}
+
+/// Whether a join forgets which way led there.
+pub fn is_forgotten(condition: &Condition) -> bool {
+    matches!(condition.kind, ConditionKind::Forgotten)
+}
+
+/// Whether statements jump by labels: such a body stays in one piece.
+pub fn has_branches(body: &[StatementNode]) -> bool {
+    body.iter().any(|node| match &node.statement {
+        Statement::Instruction(instruction) => matches!(instruction.operands, Operands::Branch { .. }),
+        _ => false,
+    })
+}
+
+fn has_labels(body: &Body) -> bool {
+    body.iter().any(|node| node.label.is_some() || node.statement.bodies().into_iter().any(has_labels))
+}
+
+fn target(instruction: &InstructionNode) -> Option<&Expression> {
+    match &instruction.operands {
+        Operands::Cells(cells) => cells.first(),
+        _ => None,
+    }
+}
+
+/// The calls of a statement.
+pub fn calls(instruction: &InstructionNode) -> &[CallNode] {
+    match &instruction.operands {
+        Operands::Calls(calls) => calls,
+        _ => &[],
+    }
+}
+
+fn in_parallel(instruction: &InstructionNode) -> Diagnostic {
+    let message = "procedures that lose something can't run side by side on one history";
+    Diagnostic::error(message, instruction.mnemonic, "what they lose would go onto one stack")
+        .help("call them one after the other")
+}
+
+fn labelled(tree: &Compute) -> Diagnostic {
+    let message = "labels in a `compute` that loses something can't be written twice";
+    Diagnostic::error(message, tree.middle, "what is computed before this is written out to be undone")
+        .help("write `if`, `from` or `for` in place of labels")
+}

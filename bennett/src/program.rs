@@ -1,0 +1,171 @@
+//! A text with its includes, sorted into what it consists of. Knows no statement's meaning.
+
+use std::collections::{HashMap, HashSet};
+
+use compact_str::CompactString;
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::diagnostic::{Diagnostic, Severity};
+use reviver_assembler::files::Files;
+use reviver_assembler::parser::parse;
+use reviver_assembler::source::{FileId, Sources};
+use reviver_assembler::tree::{
+    Body, DeclarationNode, Directive, Expression, Macro, ProcedureNode, Statement, StatementNode,
+};
+use reviver_isa::module::{RealSystem, Role};
+
+use crate::constant::NamedConstants;
+
+/// A declared cell or array, and what is said of it on its line.
+#[derive(Clone, Debug)]
+pub struct DeclaredGlobal {
+    pub role: Role,
+    pub declaration: DeclarationNode,
+    pub comment: Option<Box<str>>,
+}
+
+/// What a text consists of.
+#[derive(Debug)]
+pub struct SortedProgram {
+    /// Constants, the number system, the word, the tolerance and limits, as they are written.
+    pub settings: Body,
+    pub constants: NamedConstants,
+    pub system: RealSystem,
+    pub tolerance: Option<Expression>,
+    pub globals: Vec<DeclaredGlobal>,
+    /// Of main's frame.
+    pub ancillas: Vec<DeclarationNode>,
+    pub procedures: Vec<ProcedureNode>,
+    pub macros: HashMap<CompactString, Macro>,
+    pub main: Body,
+}
+
+impl SortedProgram {
+    /// Whether reals are computed without loss, so that `sub` undoes `add`.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.system, RealSystem::Fixed(_))
+    }
+}
+
+/// Reads a program. It is assembled first, so that what follows needn't judge it.
+pub fn load(
+    name: &str,
+    bytes: Vec<u8>,
+    files: &dyn Files,
+) -> (Sources, Result<SortedProgram, Vec<Diagnostic>>) {
+    let assembly = assemble(name, bytes.clone(), files);
+    let errors: Vec<Diagnostic> =
+        assembly.diagnostics.into_iter().filter(|problem| problem.severity == Severity::Error).collect();
+    if !errors.is_empty() {
+        return (assembly.sources, Err(errors));
+    }
+    let mut loading = Loading { sources: Sources::new(), files, seen: HashSet::new(), problems: Vec::new() };
+    let file = loading.sources.add_bytes(name, bytes);
+    let body = match file {
+        Ok(file) => loading.body(file),
+        Err(problem) => return (loading.sources, Err(vec![*problem])),
+    };
+    let program = if loading.problems.is_empty() { Ok(sorted(body)) } else { Err(loading.problems) };
+    (loading.sources, program)
+}
+
+/// Files, each of which counts once.
+struct Loading<'f> {
+    sources: Sources,
+    files: &'f dyn Files,
+    seen: HashSet<String>,
+    problems: Vec<Diagnostic>,
+}
+
+impl Loading<'_> {
+    /// The lines of a file, with those of included ones in place.
+    fn body(&mut self, file: FileId) -> Body {
+        self.seen.insert(self.sources.name(file).to_owned());
+        let (body, problems) = parse(&self.sources, file);
+        self.problems.extend(problems);
+        let mut whole = Body::new();
+        for node in body {
+            match &node.statement {
+                Statement::Directive(Directive::Include { path, path_span }) => {
+                    let from = self.sources.name(file).to_owned();
+                    match self.files.read(path, &from) {
+                        Ok((name, bytes)) => whole.extend(self.included(name, bytes)),
+                        Err(why) => self.problems.push(Diagnostic::error(why, *path_span, "included here")),
+                    }
+                }
+                _ => whole.push(node),
+            }
+        }
+        whole
+    }
+
+    fn included(&mut self, name: String, bytes: Vec<u8>) -> Body {
+        if self.seen.contains(&name) {
+            return Body::new();
+        }
+        match self.sources.add_bytes(name, bytes) {
+            Ok(file) => self.body(file),
+            Err(problem) => {
+                self.problems.push(*problem);
+                Body::new()
+            }
+        }
+    }
+}
+
+fn sorted(body: Body) -> SortedProgram {
+    let mut program = SortedProgram {
+        settings: Body::new(),
+        constants: NamedConstants::new(),
+        system: RealSystem::F64,
+        tolerance: None,
+        globals: Vec::new(),
+        ancillas: Vec::new(),
+        procedures: Vec::new(),
+        macros: HashMap::new(),
+        main: Body::new(),
+    };
+    for node in body {
+        program.sort(node);
+    }
+    program
+}
+
+impl SortedProgram {
+    fn sort(&mut self, node: StatementNode) {
+        match node.statement {
+            Statement::Procedure(procedure) => self.procedures.push(*procedure),
+            Statement::Macro(definition) => {
+                self.macros.insert(definition.name.text.clone(), *definition);
+            }
+            Statement::Directive(Directive::Globals { role, declarations }) => {
+                let comment = node.comment;
+                self.globals.extend(declarations.into_iter().enumerate().map(|(at, declaration)| {
+                    let comment = comment.clone().filter(|_| at == 0);
+                    DeclaredGlobal { role, declaration, comment }
+                }));
+            }
+            Statement::Directive(Directive::Ancillas(declarations)) => self.ancillas.extend(declarations),
+            Statement::Directive(ref directive) => {
+                let stays = self.set(directive);
+                self.settings.extend(stays.then_some(node));
+            }
+            Statement::Empty if node.label.is_none() => {}
+            _ => self.main.push(node),
+        }
+    }
+
+    /// What a directive says of the whole program; whether it stays. Records of a disassembly number the
+    /// instructions of another text, and which text an inverse is of makes no difference to its values.
+    fn set(&mut self, directive: &Directive) -> bool {
+        match directive {
+            Directive::Const { name, value } => {
+                self.constants.insert(name.text.clone(), (**value).clone());
+            }
+            Directive::Real { system } => self.system = *system,
+            Directive::Tolerance { value } => self.tolerance = Some((**value).clone()),
+            Directive::Word { .. } | Directive::Limit { .. } => {}
+            _ => return false,
+        }
+        true
+    }
+}

@@ -1,0 +1,183 @@
+//! The cells that a state consists of: what changes between the beginning and the end. How states are copied and where
+//! they begin is known here; when, is not.
+
+use std::collections::HashSet;
+
+use compact_str::{CompactString, format_compact};
+use reviver_assembler::tree::{
+    BinaryOperator, Body, Expression, ExpressionKind, Initial, Operands, Statement, StatementNode,
+};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Role;
+use reviver_isa::update::Update;
+
+use crate::constant::{NamedConstants, value};
+use crate::make::{self, node};
+
+/// A cell or an array of the state.
+#[derive(Clone, Debug)]
+pub struct StateVariable {
+    pub name: CompactString,
+    pub class: Class,
+    pub shape: Vec<Expression>,
+    /// What it is to the outside; variables of main's frame and registers are private.
+    pub role: Role,
+    pub initial: Option<Initial>,
+    /// The array of the kept ones.
+    pub kept: CompactString,
+    /// The cell for the result; none of what has none. Of an `.inout` it stays, because the given value stays too; that of
+    /// an `.out` is needed as long as segments run in its own cell.
+    pub result: Option<CompactString>,
+}
+
+/// Names of the counters of loops over arrays.
+#[derive(Clone, Debug)]
+pub struct LoopCounters {
+    pub row: CompactString,
+    pub column: CompactString,
+}
+
+/// An element of a variable: its own cell, and where it is kept in the state of a number.
+pub struct KeptPlace<'v> {
+    variable: &'v StateVariable,
+    indices: Vec<Expression>,
+}
+
+impl KeptPlace<'_> {
+    pub fn own(&self) -> Expression {
+        self.of(&self.variable.name)
+    }
+
+    /// The same element of another array of the same shape.
+    pub fn of(&self, name: &str) -> Expression {
+        if self.indices.is_empty() {
+            make::cell(name)
+        } else {
+            make::element(name, self.indices.iter().cloned())
+        }
+    }
+
+    pub fn kept(&self, state: &Expression) -> Expression {
+        let within = match (&*self.indices, &*self.variable.shape) {
+            ([row, column], [_, columns]) => {
+                let before = make::binary(BinaryOperator::Multiply, row.clone(), columns.clone());
+                Some(make::binary(BinaryOperator::Add, before, column.clone()))
+            }
+            (indices, _) => indices.first().cloned(),
+        };
+        make::element(&self.variable.kept, std::iter::once(state.clone()).chain(within))
+    }
+}
+
+impl StateVariable {
+    /// Whether it ends as it began.
+    pub fn is_private(&self) -> bool {
+        matches!(self.role, Role::Private | Role::In)
+    }
+
+    /// Whether it is given at the start.
+    pub fn is_given(&self) -> bool {
+        matches!(self.role, Role::In | Role::InOut)
+    }
+
+    /// Cells that it takes; none where a length isn't known.
+    pub fn cells(&self, constants: &NamedConstants) -> Option<u64> {
+        let mut lengths = self.shape.iter().map(|length| u64::try_from(value(length, constants)?).ok());
+        lengths.try_fold(1u64, |all, length| all.checked_mul(length?))
+    }
+
+    /// The lengths of the array in which so many of it are kept.
+    pub fn kept_shape(&self, states: Expression) -> Vec<Expression> {
+        let cells = self.shape.iter().cloned().reduce(|a, b| make::binary(BinaryOperator::Multiply, a, b));
+        std::iter::once(states).chain(cells).collect()
+    }
+
+    /// A statement for each element.
+    pub fn each(&self, counters: &LoopCounters, statement: impl Fn(&KeptPlace) -> Statement) -> Body {
+        let names = [&counters.row, &counters.column];
+        let indices = names.iter().zip(&self.shape).map(|(name, _)| make::cell(name)).collect();
+        let mut body = vec![node(statement(&KeptPlace { variable: self, indices }))];
+        for (length, name) in self.shape.iter().zip(names).rev() {
+            body = vec![node(make::counted(name, length.clone(), body))];
+        }
+        body
+    }
+
+    /// A statement for each element that doesn't begin as 0, with its initial value.
+    pub fn each_initial(
+        &self,
+        counters: &LoopCounters,
+        constants: &NamedConstants,
+        statement: impl Fn(&KeptPlace, Expression) -> Statement,
+    ) -> Body {
+        match &self.initial {
+            None => Body::new(),
+            Some(Initial::Every(value)) if is_zero(value) => Body::new(),
+            Some(Initial::Every(value)) => self.each(counters, |place| statement(place, value.clone())),
+            Some(Initial::Each(values)) => {
+                let columns = self.shape.get(1).and_then(|columns| value(columns, constants)).unwrap_or(1);
+                let columns = u64::try_from(columns).unwrap_or(1).max(1);
+                let numbered = (0u64..).zip(values).filter(|(_, value)| !is_zero(value));
+                numbered
+                    .map(|(at, value)| {
+                        let indices = match self.shape.len() {
+                            0 => Vec::new(),
+                            1 => vec![make::int(at)],
+                            _ => vec![make::int(at / columns), make::int(at % columns)],
+                        };
+                        node(statement(&KeptPlace { variable: self, indices }, value.clone()))
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// At the end of the program: back where it began, or a trap says that it isn't.
+    pub fn ended(&self, counters: &LoopCounters, constants: &NamedConstants) -> Body {
+        let mut body = self.each_initial(counters, constants, |place, value| {
+            make::update(Update::Sub, [place.own(), value])
+        });
+        body.extend(self.each(counters, |place| make::update(Update::Vacate, [place.own()])));
+        body
+    }
+}
+
+fn is_zero(value: &Expression) -> bool {
+    match value.kind {
+        ExpressionKind::Int { value, .. } => value == 0,
+        ExpressionKind::Real(value) => value == 0.0,
+        _ => false,
+    }
+}
+
+/// The name of the array in which something is kept.
+pub fn kept_name(name: &str) -> CompactString {
+    format_compact!("kept_{name}")
+}
+
+/// Names that may change in some statements: targets, and what is passed to procedures.
+pub fn changed(body: &[StatementNode], names: &mut HashSet<CompactString>) {
+    for node in body {
+        if let Statement::Instruction(instruction) = &node.statement {
+            match &instruction.operands {
+                Operands::Cells(cells) => {
+                    let targets = cells.iter().take(instruction.update.shape().targets());
+                    names.extend(targets.filter_map(named));
+                }
+                Operands::Calls(calls) => {
+                    names.extend(calls.iter().flat_map(|call| &call.arguments).filter_map(named));
+                }
+                _ => {}
+            }
+        }
+        node.statement.bodies().into_iter().for_each(|inner| changed(inner, names));
+    }
+}
+
+fn named(cell: &Expression) -> Option<CompactString> {
+    match &cell.kind {
+        ExpressionKind::Name { name, .. } => Some((**name).clone()),
+        ExpressionKind::Element(element) => Some((*element.name).clone()),
+        _ => None,
+    }
+}

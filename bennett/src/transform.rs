@@ -1,0 +1,329 @@
+//! From a program to what its reversible text consists of: the state, the parts, and the procedures that they call. Every
+//! step is another module's; their order is this one's. Prints nothing.
+
+use std::collections::HashSet;
+
+use compact_str::{CompactString, format_compact};
+use reviver_assembler::diagnostic::Diagnostic;
+use reviver_assembler::tree::{
+    Body, DeclarationNode, Directive, Expression, ProcedureNode, Statement, StatementNode,
+};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{RealSystem, Role};
+
+use crate::class::{Classes, class_of, is_register};
+use crate::cut::{CutPart, Cutter};
+use crate::expand::Expander;
+use crate::keep::{Keeper, Losing, Rules, calls};
+use crate::make;
+use crate::names::FreshNames;
+use crate::program::SortedProgram;
+use crate::refuse;
+use crate::state::{LoopCounters, StateVariable, changed, kept_name};
+use crate::words::AddedNames;
+
+/// A procedure whose macros are in place, and the classes of its names.
+struct Routine {
+    procedure: ProcedureNode,
+    classes: Classes,
+    names: FreshNames,
+}
+
+/// What the reversible text consists of.
+pub struct Transformed {
+    pub program: SortedProgram,
+    /// What changes, but for the number of the part.
+    pub state: Vec<StateVariable>,
+    pub parts: Vec<CutPart>,
+    pub procedures: Vec<ProcedureNode>,
+    pub words: AddedNames,
+    pub counters: LoopCounters,
+}
+
+/// Transforms a program.
+pub fn transform(program: SortedProgram) -> Result<Transformed, Vec<Diagnostic>> {
+    refused(refuse::declarations(&program))?;
+    let names = declared(&program);
+    let classes = classes_of(&program);
+    let mut expander = Expander::new(&program.macros, names.clone(), classes.clone());
+    let main = expander.routine(&program.main, Vec::new());
+    refused(std::mem::take(&mut expander.problems))?;
+    let main_classes = std::mem::take(&mut expander.classes);
+    let names = expander.into_names();
+    let routines = routines(&program, &main, &declared(&program), &classes)?;
+    let mut refusals = refuse::statements(&main, program.is_exact());
+    routines
+        .iter()
+        .for_each(|it| refusals.extend(refuse::statements(&it.procedure.body, program.is_exact())));
+    refused(refusals)?;
+    TransformationSteps { program, names, main, main_classes, routines }.run()
+}
+
+fn refused(problems: Vec<Diagnostic>) -> Result<(), Vec<Diagnostic>> {
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// The names that may not be hidden.
+fn declared(program: &SortedProgram) -> FreshNames {
+    let mut names = FreshNames::default();
+    program.globals.iter().for_each(|global| names.take(&global.declaration.name.text));
+    program.ancillas.iter().for_each(|ancilla| names.take(&ancilla.name.text));
+    program.constants.keys().for_each(|name| names.take(name));
+    program.procedures.iter().for_each(|procedure| names.take(&procedure.name.text));
+    program.macros.keys().for_each(|name| names.take(name));
+    names
+}
+
+fn classes_of(program: &SortedProgram) -> Classes {
+    let mut classes = Classes::new();
+    let cells = program.globals.iter().map(|global| &global.declaration).chain(&program.ancillas);
+    classes.extend(cells.map(|cell| (cell.name.text.clone(), class_of_declared(cell))));
+    // Constants may be made of others, in any order.
+    for _ in 0..2 {
+        let found: Vec<_> =
+            program.constants.iter().map(|(name, value)| (name.clone(), class_of(value, &classes))).collect();
+        classes.extend(found);
+    }
+    classes
+}
+
+fn class_of_declared(declaration: &DeclarationNode) -> Class {
+    declaration.class.unwrap_or(Class::Int)
+}
+
+/// The procedures that main calls, and those that these call.
+fn routines(
+    program: &SortedProgram,
+    main: &Body,
+    names: &FreshNames,
+    classes: &Classes,
+) -> Result<Vec<Routine>, Vec<Diagnostic>> {
+    let mut wanted: Vec<CompactString> = called(main);
+    let mut known = HashSet::new();
+    let mut routines = Vec::new();
+    while let Some(name) = wanted.pop() {
+        let Some(procedure) = program.procedures.iter().find(|it| it.name.text == name) else { continue };
+        if known.insert(name) {
+            let routine = routine(program, procedure, names, classes)?;
+            wanted.extend(called(&routine.procedure.body));
+            routines.push(routine);
+        }
+    }
+    let order =
+        |it: &Routine| program.procedures.iter().position(|other| other.name.text == it.procedure.name.text);
+    routines.sort_by_key(order);
+    Ok(routines)
+}
+
+fn called(body: &Body) -> Vec<CompactString> {
+    let mut names = Vec::new();
+    for node in body {
+        if let Statement::Instruction(instruction) = &node.statement {
+            names.extend(calls(instruction).iter().map(|call| call.procedure.text.clone()));
+        }
+        node.statement.bodies().into_iter().for_each(|inner| names.extend(called(inner)));
+    }
+    names
+}
+
+/// A procedure whose macros are in place. Its rule is about adjoints, which don't run here.
+fn routine(
+    program: &SortedProgram,
+    procedure: &ProcedureNode,
+    names: &FreshNames,
+    classes: &Classes,
+) -> Result<Routine, Vec<Diagnostic>> {
+    let (mut names, mut classes) = (names.clone(), classes.clone());
+    let mut procedure = ProcedureNode { rule: None, ..procedure.clone() };
+    // Macros see the cells of the program where they are used, so that nothing may hide these.
+    let mut renamed = Vec::new();
+    let mut declare = |name: &mut CompactString, class: Class| {
+        let other = names.fresh(name);
+        classes.insert(other.clone(), class);
+        renamed.push((std::mem::replace(name, other.clone()), other));
+    };
+    for parameter in &mut procedure.parameters {
+        declare(&mut parameter.name.text, parameter.class.unwrap_or(Class::Int));
+    }
+    for declaration in ancillas_mut(&mut procedure.body) {
+        let class = class_of_declared(declaration);
+        declare(&mut declaration.name.text, class);
+    }
+    let mut expander = Expander::new(&program.macros, names, classes);
+    procedure.body = expander.routine(&procedure.body, renamed);
+    refused(std::mem::take(&mut expander.problems))?;
+    let classes = std::mem::take(&mut expander.classes);
+    Ok(Routine { procedure, classes, names: expander.into_names() })
+}
+
+/// The variables of a procedure's frame.
+fn ancillas(body: &Body) -> impl Iterator<Item = &DeclarationNode> {
+    body.iter().flat_map(|node| match &node.statement {
+        Statement::Directive(Directive::Ancillas(declarations)) => declarations.as_slice(),
+        _ => &[],
+    })
+}
+
+fn ancillas_mut(body: &mut Body) -> impl Iterator<Item = &mut DeclarationNode> {
+    body.iter_mut().flat_map(|node| match &mut node.statement {
+        Statement::Directive(Directive::Ancillas(declarations)) => declarations.as_mut_slice(),
+        _ => &mut [],
+    })
+}
+
+struct TransformationSteps {
+    program: SortedProgram,
+    names: FreshNames,
+    main: Body,
+    main_classes: Classes,
+    routines: Vec<Routine>,
+}
+
+impl TransformationSteps {
+    fn run(mut self) -> Result<Transformed, Vec<Diagnostic>> {
+        let mut words = AddedNames::new(&mut self.names);
+        let counters = LoopCounters { row: self.names.fresh("row"), column: self.names.fresh("column") };
+        let mut state = self.state();
+        let mut main = std::mem::take(&mut self.main);
+        let private = state.iter().filter(|variable| variable.is_private());
+        // These may count across a cut, and then no other loop of main may count with them.
+        let own = LoopCounters { row: self.names.fresh("last_row"), column: self.names.fresh("last_column") };
+        main.extend(private.flat_map(|variable| variable.ended(&own, &self.program.constants)));
+
+        let tolerance = self.tolerance();
+        let losing = self.losing(&tolerance);
+        let rules = Rules { exact: self.program.is_exact(), tolerance: &tolerance, losing: &losing };
+        let mut keeper = Keeper::new(rules, &self.main_classes, self.names.clone());
+        let mut cutter = Cutter::new(&mut keeper, &words.next);
+        cutter.main(&main);
+        let Cutter { parts, promoted, .. } = cutter;
+        refused(std::mem::take(&mut keeper.problems))?;
+        state.extend(promoted.into_iter().map(|it| private_variable(it.name, it.class, it.shape)));
+        let undone = std::mem::take(&mut keeper.undone);
+        self.names = keeper.names;
+        let procedures = self.procedures(rules, undone)?;
+        self.name_state(&mut state, &mut words);
+        Ok(Transformed { program: self.program, state, parts, procedures, words, counters })
+    }
+
+    /// What a real may differ from 0 where it is freed.
+    fn tolerance(&self) -> Expression {
+        let usual = if self.program.system == RealSystem::F32 { 1e-4 } else { 1e-9 };
+        self.program.tolerance.clone().unwrap_or_else(|| make::real(usual))
+    }
+
+    /// The declared cells and the registers that change.
+    fn state(&self) -> Vec<StateVariable> {
+        let mut names = HashSet::new();
+        changed(&self.main, &mut names);
+        self.routines.iter().for_each(|routine| changed(&routine.procedure.body, &mut names));
+        let globals = self.program.globals.iter().map(|global| variable(global.role, &global.declaration));
+        let ancillas = self.program.ancillas.iter().map(|ancilla| variable(Role::Private, ancilla));
+        let mut state: Vec<StateVariable> =
+            globals.chain(ancillas).filter(|variable| names.contains(&variable.name)).collect();
+        let undeclared = |name: &&CompactString| is_register(name) && !self.names.is_taken(name);
+        let mut registers: Vec<&CompactString> = names.iter().filter(undeclared).collect();
+        registers.sort();
+        state.extend(registers.into_iter().map(|name| {
+            private_variable(name.clone(), class_of(&make::cell(name), &Classes::new()), Vec::new())
+        }));
+        state
+    }
+
+    /// The procedures that lose something, by themselves or through others.
+    fn losing(&mut self, tolerance: &Expression) -> Losing {
+        let mut losing = Losing::new();
+        loop {
+            let rules = Rules { exact: self.program.is_exact(), tolerance, losing: &losing };
+            let found = self.routines.iter().find(|routine| {
+                let keeper = Keeper::new(rules, &routine.classes, FreshNames::default());
+                let name = &routine.procedure.name.text;
+                !losing.contains_key(name)
+                    && (keeper.body_loses(&routine.procedure.body)
+                        || !rounded(routine, rules.exact).is_empty())
+            });
+            let Some(routine) = found else { return losing };
+            let name = routine.procedure.name.text.clone();
+            let undone = self.names.fresh(&format_compact!("{name}_undone"));
+            losing.insert(name, undone);
+        }
+    }
+
+    /// Every procedure, and those that undo one of which that is asked.
+    fn procedures(
+        &self,
+        rules: Rules,
+        mut undone: HashSet<CompactString>,
+    ) -> Result<Vec<ProcedureNode>, Vec<Diagnostic>> {
+        let mut made: Vec<ProcedureNode> = Vec::new();
+        let mut done: HashSet<CompactString> = HashSet::new();
+        for routine in &self.routines {
+            let mut keeper = Keeper::new(rules, &routine.classes, routine.names.clone());
+            made.push(kept(routine, &routine.procedure.body, &routine.procedure.name.text, &mut keeper));
+            undone.extend(std::mem::take(&mut keeper.undone));
+            refused(keeper.problems)?;
+        }
+        while let Some(name) = undone.iter().find(|name| !done.contains(*name)).cloned() {
+            done.insert(name.clone());
+            let routine = self.routines.iter().find(|routine| routine.procedure.name.text == name);
+            let (Some(routine), Some(other)) = (routine, rules.losing.get(&name)) else { continue };
+            let mut keeper = Keeper::new(rules, &routine.classes, routine.names.clone());
+            let body = keeper.undo(&routine.procedure.body).unwrap_or_default();
+            made.push(kept(routine, &body, other, &mut keeper));
+            undone.extend(std::mem::take(&mut keeper.undone));
+            refused(keeper.problems)?;
+        }
+        Ok(made)
+    }
+
+    /// Gives every variable the array in which it is kept, and a cell for its result.
+    fn name_state(&mut self, state: &mut [StateVariable], words: &mut AddedNames) {
+        words.name_kept(&mut self.names);
+        for variable in state {
+            variable.kept = self.names.fresh(&kept_name(&variable.name));
+            let result = match variable.role {
+                Role::InOut => Some(format_compact!("{}_out", variable.name)),
+                Role::Out => Some(format_compact!("found_{}", variable.name)),
+                Role::Private | Role::In | Role::Garbage => None,
+            };
+            variable.result = result.map(|name| self.names.fresh(&name));
+        }
+    }
+}
+
+fn variable(role: Role, declaration: &DeclarationNode) -> StateVariable {
+    let shape = declaration.shape.lengths().to_vec();
+    let class = class_of_declared(declaration);
+    StateVariable {
+        role,
+        initial: declaration.initial.clone(),
+        ..private_variable(declaration.name.text.clone(), class, shape)
+    }
+}
+
+fn private_variable(name: CompactString, class: Class, shape: Vec<Expression>) -> StateVariable {
+    let kept = CompactString::default();
+    StateVariable { name, class, shape, role: Role::Private, initial: None, kept, result: None }
+}
+
+/// The variables of a procedure's frame of which rounding may leave something.
+fn rounded(routine: &Routine, exact: bool) -> Vec<DeclarationNode> {
+    let is_rounded = |it: &&DeclarationNode| !exact && class_of_declared(it) == Class::Real;
+    ancillas(&routine.procedure.body).filter(is_rounded).cloned().collect()
+}
+
+/// A procedure whose losses are pushed.
+fn kept(routine: &Routine, body: &Body, name: &str, keeper: &mut Keeper) -> ProcedureNode {
+    let mut kept = keeper.body(body);
+    if keeper.rules.losing.contains_key(&routine.procedure.name.text) {
+        for ancilla in rounded(routine, keeper.rules.exact) {
+            match ancilla.shape.lengths() {
+                [] => keeper.cleared(&make::cell(&ancilla.name.text), None, &mut kept),
+                shape => keeper.cleared_array(&ancilla.name.text, shape, &mut kept),
+            }
+        }
+    }
+    kept.retain(|node: &StatementNode| !node.is_blank());
+    let name = reviver_assembler::tree::Name { text: name.into(), ..routine.procedure.name.clone() };
+    ProcedureNode { name, body: kept, ..routine.procedure.clone() }
+}

@@ -1,0 +1,29 @@
+//! What `tradeoff` is asked for.
+
+use clap::Args;
+
+use super::Given;
+
+/// What a program takes to be run so that nothing is lost: steps, room and erased bits, method by method.
+///
+/// The program is run as it is, with a tape, with kept states, by Bennett's method at four plans of 64 segments, and as the
+/// reversible program that its header names in a line `; Reversible  FILE`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  reviver tradeoff programs/collatz_plain.rasm --set n=27
+  reviver tradeoff programs/bubble_sort.rasm --temperature 4 --json")]
+pub struct TradeoffOptions {
+    #[command(flatten)]
+    pub given: Given,
+    /// The temperature at which bits are erased, in kelvins
+    #[arg(long, value_name = "KELVIN", default_value_t = 300.0, value_parser = parse_temperature)]
+    pub temperature: f64,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn parse_temperature(text: &str) -> Result<f64, String> {
+    let kelvins = text.parse().ok().filter(|kelvins: &f64| kelvins.is_finite() && *kelvins >= 0.0);
+    kelvins.ok_or_else(|| "a temperature is a number of kelvins, 0 or more".into())
+}

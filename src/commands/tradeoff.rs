@@ -1,0 +1,280 @@
+//! `reviver tradeoff`: one program by several methods, each of which is run and measured. What is said about it is decided
+//! elsewhere.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use reviver_bennett::{SegmentPlan, bennett};
+use reviver_isa::Module;
+use reviver_isa::module::RealSystem;
+use reviver_vm::explain::explain;
+use reviver_vm::stops::{Node, Stops};
+use reviver_vm::strategy::schedule::PlannedAction;
+use reviver_vm::strategy::{Course, CourseHalt, Retention, Strategy};
+use reviver_vm::{Machine, Program, State, Stop, Trap, Travel};
+
+use crate::cli::TradeoffOptions;
+use crate::failure::{Exit, Failure, Fallible};
+use crate::output::state_bytes;
+use crate::output::tradeoff::{TradeoffPage, TradeoffRow};
+use crate::{load, output, read, start, streams};
+
+/// Plans of 64 segments, of which each takes less room and more steps than the one before it.
+const PLANS: [(u32, u32); 4] = [(64, 1), (8, 2), (4, 3), (2, 6)];
+
+/// States that are kept, that of the start included.
+const SLOTS: [u32; 4] = [2, 4, 8, 16];
+
+/// The way is cut into so many leaves, as Bennett's method cuts it into segments.
+const LEAVES: u64 = 64;
+
+/// Rounds of a segment beyond which nobody waits for a program's end.
+const MOST_ROUNDS: u32 = 1 << 30;
+
+pub fn run(options: &TradeoffOptions) -> Fallible {
+    start::check_input(&options.given, &[])?;
+    let bytes = read::source(&options.given.file)?;
+    let text = match read::is_image(&options.given.file, &bytes) {
+        true => load::text_of(&options.given.file, &module(options, bytes)?)?.into_bytes(),
+        false => bytes,
+    };
+    let page = page(options, &text)?;
+    streams::print_with(|out| match options.json {
+        true => output::object(page.members(), &Ok(()), out),
+        false => page.text(out),
+    })
+}
+
+fn module(options: &TradeoffOptions, bytes: Vec<u8>) -> Fallible<Module> {
+    load::module_of(&options.given.file, bytes, &options.given.constants)
+}
+
+/// A program with the numbers that were asked for.
+fn program(options: &TradeoffOptions, text: Vec<u8>) -> Fallible<Arc<Program>> {
+    start::in_numbers(&options.given.file, &options.given.numbers, module(options, text)?)
+}
+
+fn begun(options: &TradeoffOptions, program: &Arc<Program>) -> Fallible<Machine> {
+    start::machine(&options.given, program, Travel::Forward)
+}
+
+fn page(options: &TradeoffOptions, text: &[u8]) -> Fallible<TradeoffPage> {
+    let own = program(options, text.to_vec())?;
+    let erasing = erasing(options, &own)?;
+    let mut rows =
+        vec![erasing.row("erase".into(), erasing.steps, 0, erasing.losses.last().copied().unwrap_or(0))];
+    rows.push(kept(options, &own, &erasing, Strategy::Tape, "tape".into())?);
+    for slots in SLOTS {
+        let strategy = Strategy::Checkpoint { slots: Some(slots), leaf: Some(erasing.leaf) };
+        rows.push(kept(options, &own, &erasing, strategy, format!("checkpoint {slots}"))?);
+    }
+    for (segments, levels) in PLANS {
+        rows.push(reversible(options, text, segments, levels)?);
+    }
+    if let Some(path) = named(&options.given.file, text) {
+        rows.push(written(options, &path)?);
+    }
+    Ok(TradeoffPage { temperature: options.temperature, rows })
+}
+
+/// The run of the program as it is.
+struct Erasing {
+    steps: u64,
+    bytes: u64,
+    /// Bits of a state.
+    state_bits: u64,
+    leaf: u64,
+    /// Bits that were lost up to the beginning of each leaf, and up to the end.
+    losses: Vec<u64>,
+}
+
+impl Erasing {
+    fn row(&self, name: String, steps: u64, more_bytes: u64, erased_bits: u64) -> TradeoffRow {
+        TradeoffRow { name, steps, bytes: self.bytes + more_bytes, erased_bits }
+    }
+
+    /// Bits that were lost before a step, which begins a leaf or is the last.
+    fn before(&self, step: u64) -> u64 {
+        let leaf = usize::try_from(step.div_ceil(self.leaf)).unwrap_or(usize::MAX);
+        self.losses.get(leaf).or(self.losses.last()).copied().unwrap_or(0)
+    }
+
+    /// What kept states lose: the losses of steps of which nothing is kept, and the state that each return to a kept one
+    /// replaces. A kept state that is given up is the machine's own by then, so that nothing is lost with it.
+    fn lost(&self, retention: Retention) -> u64 {
+        let mut at = 0;
+        let mut bits = 0;
+        for action in retention.plan(self.steps).actions() {
+            let (PlannedAction::Advance { from, to } | PlannedAction::Reverse { from, to }) = action else {
+                continue;
+            };
+            if from != at {
+                bits += self.state_bits;
+            }
+            at = from;
+            if matches!(action, PlannedAction::Advance { .. }) {
+                bits += self.before(to) - self.before(from);
+                at = to;
+            }
+        }
+        bits
+    }
+}
+
+fn erasing(options: &TradeoffOptions, own: &Arc<Program>) -> Fallible<Erasing> {
+    let mut machine = begun(options, own)?;
+    let first = state_bytes(machine.state());
+    to_end(options, &mut machine)?;
+    let steps = machine.state().step.unsigned_abs();
+    let bytes = first.max(state_bytes(machine.state())) as u64;
+    let state_bits = bits(own.module(), machine.state());
+    let leaf = steps.div_ceil(LEAVES).max(1);
+    let mut machine = begun(options, own)?;
+    let mut losses = vec![0];
+    while !matches!(forward(options, &mut machine, leaf)?, Stop::Bound) {
+        losses.push(machine.state().counters.erased_bits);
+    }
+    losses.push(machine.state().counters.erased_bits);
+    Ok(Erasing { steps, bytes, state_bits, leaf, losses })
+}
+
+/// Bits of all cells.
+fn bits(module: &Module, state: &State) -> u64 {
+    let real = if module.real == RealSystem::F32 { 32 } else { 64 };
+    state.ints.len() as u64 * u64::from(module.word.bits()) + state.reals.len() as u64 * real
+}
+
+/// There and back with what a strategy keeps.
+fn kept(
+    options: &TradeoffOptions,
+    own: &Arc<Program>,
+    erasing: &Erasing,
+    strategy: Strategy,
+    name: String,
+) -> Fallible<TradeoffRow> {
+    let retention = Retention { strategy, memory: None };
+    let machine = begun(options, own)?;
+    let course = Course::begin(machine, Some(retention), Travel::Forward);
+    let mut course = course
+        .map_err(|error| {
+            Failure::new(Exit::Trap, format_args!("{error} for the state that is gone back to"))
+        })?
+        .of_length(Some(erasing.steps));
+    for travel in [Travel::Forward, Travel::Backward] {
+        while !matches!(going(options, &mut course, travel)?, Stop::Bound) {}
+    }
+    let cost = course.cost();
+    let lost = if strategy == Strategy::Tape { 0 } else { erasing.lost(retention) };
+    Ok(erasing.row(name, cost.steps, cost.peak_bytes, lost))
+}
+
+fn going(options: &TradeoffOptions, course: &mut Course, travel: Travel) -> Fallible<Stop> {
+    match course.run(None, travel, u64::MAX) {
+        Ok(stop) => Ok(stop),
+        Err(CourseHalt::Trap(trap)) => Err(trapped(options, course.machine(), trap)),
+        Err(CourseHalt::Full { bytes }) => Err(Failure::new(
+            Exit::Trap,
+            format_args!("what is kept to go back takes more than {bytes} bytes"),
+        )),
+    }
+}
+
+/// By Bennett's method, with as few rounds in a segment as reach the end.
+fn reversible(options: &TradeoffOptions, text: &[u8], segments: u32, levels: u32) -> Fallible<TradeoffRow> {
+    let made = |rounds: u32| -> Fallible<Arc<Program>> {
+        let plan = SegmentPlan::new(segments, levels, Some(rounds)).map_err(Failure::usage)?;
+        let made = bennett(&read::name(&options.given.file), text.to_vec(), read::files(), &plan);
+        let text =
+            made.text.map_err(|problems| load::faulty(&made.sources, &problems, "no reversible program"))?;
+        program(options, text.into_bytes())
+    };
+    let mut rounds = 1;
+    while !ends(options, &made(rounds)?)? {
+        rounds *= 2;
+        if rounds > MOST_ROUNDS {
+            return Err(Failure::new(Exit::StepLimit, "the program has more rounds than are tried"));
+        }
+    }
+    let mut too_few = rounds / 2;
+    while rounds - too_few > 1 {
+        let middle = too_few + (rounds - too_few) / 2;
+        if ends(options, &made(middle)?)? { rounds = middle } else { too_few = middle }
+    }
+    measured(options, &made(rounds)?, format!("Bennett {segments}, {levels}"))
+}
+
+/// Whether a reversible program comes to its end.
+fn ends(options: &TradeoffOptions, program: &Arc<Program>) -> Fallible<bool> {
+    let mut machine = begun(options, program)?;
+    loop {
+        match machine.run(Travel::Forward, u64::MAX) {
+            Ok(Stop::Bound) => return Ok(true),
+            Ok(_) => {}
+            Err(_) => return Ok(false),
+        }
+    }
+}
+
+/// A run that erases nothing. What it takes is the most where a segment ends: there the stacks are fullest.
+fn measured(options: &TradeoffOptions, program: &Arc<Program>, name: String) -> Fallible<TradeoffRow> {
+    let module = program.module();
+    let keeps = module.procedures.iter().filter(|procedure| procedure.name.starts_with("keep"));
+    let begins = keeps.map(|procedure| Node { position: procedure.entry + 1, backward: false });
+    let stops = Stops::new(program, begins);
+    let mut machine = begun(options, program)?;
+    let mut most = state_bytes(machine.state());
+    loop {
+        let stop = machine.run_until(Some(&stops), Travel::Forward, u64::MAX);
+        most = most.max(state_bytes(machine.state()));
+        match stop {
+            Ok(Stop::Bound) => break,
+            Ok(_) => {
+                machine.step(Travel::Forward).map_err(|trap| trapped(options, &machine, trap))?;
+            }
+            Err(trap) => return Err(trapped(options, &machine, trap)),
+        }
+    }
+    let state = machine.state();
+    Ok(TradeoffRow {
+        name,
+        steps: state.step.unsigned_abs(),
+        bytes: most as u64,
+        erased_bits: state.counters.erased_bits,
+    })
+}
+
+/// The reversible program that somebody has written.
+fn written(options: &TradeoffOptions, path: &Path) -> Fallible<TradeoffRow> {
+    let module = load::module(path, &options.given.constants)?;
+    let program = start::in_numbers(path, &options.given.numbers, module)?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut machine = begun(options, &program)?;
+    let first = state_bytes(machine.state());
+    to_end(options, &mut machine)?;
+    let state = machine.state();
+    let bytes = first.max(state_bytes(state)) as u64;
+    Ok(TradeoffRow { name, steps: state.step.unsigned_abs(), bytes, erased_bits: state.counters.erased_bits })
+}
+
+/// The file that a line `; Reversible  FILE` of the header names.
+fn named(file: &Path, text: &[u8]) -> Option<PathBuf> {
+    let text = std::str::from_utf8(text).ok()?;
+    let header = text.lines().take_while(|line| line.starts_with(';'));
+    let mut named = header.filter_map(|line| line.strip_prefix("; Reversible "));
+    let name = named.next()?.trim();
+    (!name.is_empty()).then(|| file.parent().unwrap_or(Path::new("")).join(name))
+}
+
+fn to_end(options: &TradeoffOptions, machine: &mut Machine) -> Fallible {
+    while !matches!(forward(options, machine, u64::MAX)?, Stop::Bound) {}
+    Ok(())
+}
+
+fn forward(options: &TradeoffOptions, machine: &mut Machine, budget: u64) -> Fallible<Stop> {
+    machine.run(Travel::Forward, budget).map_err(|trap| trapped(options, machine, trap))
+}
+
+fn trapped(options: &TradeoffOptions, machine: &Machine, trap: Trap) -> Failure {
+    let explanation = explain(machine.program(), machine.state(), trap);
+    output::trap(Exit::Trap, "trap", &read::name(&options.given.file), &explanation)
+}

@@ -1,0 +1,75 @@
+//! What `tradeoff` has measured: a table for people, one JSON object for programs. Measures nothing.
+
+use std::io::{self, Write};
+
+use serde_json::{Value as Json, json};
+
+use super::told::Object;
+
+/// Boltzmann's constant, in joules per kelvin.
+const BOLTZMANN: f64 = 1.380_649e-23;
+
+/// A method, and what it took.
+pub struct TradeoffRow {
+    pub name: String,
+    pub steps: u64,
+    pub bytes: u64,
+    pub erased_bits: u64,
+}
+
+/// All methods; the first one is the program as it is.
+pub struct TradeoffPage {
+    /// In kelvins.
+    pub temperature: f64,
+    pub rows: Vec<TradeoffRow>,
+}
+
+impl TradeoffPage {
+    /// The least heat that erasing the bits makes, in joules.
+    fn energy(&self, row: &TradeoffRow) -> f64 {
+        row.erased_bits as f64 * BOLTZMANN * self.temperature * std::f64::consts::LN_2
+    }
+
+    /// How often the steps of the program as it is were doubled.
+    fn level(&self, row: &TradeoffRow) -> f64 {
+        let own = self.rows.first().map_or(1, |row| row.steps).max(1);
+        (row.steps.max(1) as f64 / own as f64).log2()
+    }
+
+    pub fn members(&self) -> Object<'static> {
+        let mut object = Object::default();
+        let rows: Vec<Json> = self.rows.iter().map(|row| self.json(row)).collect();
+        object.insert("temperature", json!(self.temperature));
+        object.insert("methods", Json::from(rows));
+        object
+    }
+
+    fn json(&self, row: &TradeoffRow) -> Json {
+        json!({
+            "method": row.name,
+            "steps": row.steps,
+            "peak_bytes": row.bytes,
+            "erased_bits": row.erased_bits,
+            "joules": self.energy(row),
+            "level": self.level(row),
+        })
+    }
+
+    pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let name = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(6);
+        writeln!(
+            out,
+            "{:name$}  {:>12}  {:>12}  {:>12}  {:>9}  {:>5}",
+            "method", "steps", "peak bytes", "erased bits", "joules", "level"
+        )?;
+        for row in &self.rows {
+            let (joules, level) = (self.energy(row), self.level(row));
+            writeln!(
+                out,
+                "{:name$}  {:>12}  {:>12}  {:>12}  {joules:>9.2e}  {level:>5.2}",
+                row.name, row.steps, row.bytes, row.erased_bits
+            )?;
+        }
+        writeln!(out, "joules: at {} K; level: log₂ of the steps by those of `erase`", self.temperature)
+    }
+}

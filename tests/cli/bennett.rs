@@ -1,0 +1,298 @@
+//! `bennett`: reversible programs that come to what overwriting ones do, in so many runs of segments and so many states.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{Folder, Ran, reviver, with_input};
+
+/// A number that nobody chose, the same in each run of the tests: SplitMix64.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// From `low` to `high`, both included.
+    fn int(&mut self, low: i64, high: i64) -> i64 {
+        low + (self.next() % (high - low + 1) as u64) as i64
+    }
+
+    fn real(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn reals(&mut self, name: &str, count: usize, low: f64, high: f64) -> String {
+        let values: Vec<String> = (0..count).map(|_| format!("{:?}", self.real(low, high))).collect();
+        format!("{name}={}", values.join(","))
+    }
+}
+
+/// Ten programs that lose something, and inputs for each.
+fn programs() -> Vec<(&'static str, fn(&mut Numbers) -> String)> {
+    vec![
+        ("programs/collatz_plain.rasm", |n| format!("n={}", n.int(1, 1000))),
+        ("programs/bubble_sort.rasm", |n| {
+            format!("A={}", (0..6).map(|_| n.int(-9, 9).to_string()).collect::<Vec<_>>().join(","))
+        }),
+        ("programs/bisection.rasm", |n| format!("a={:?}", n.real(0.0, 16.0))),
+        ("programs/particles_plain.rasm", |n| {
+            let cells = ["x", "y", "vx", "vy"].map(|name| n.reals(name, 4, -1.0, 1.0));
+            format!("steps={},{}", n.int(0, 12), cells.join(","))
+        }),
+        ("programs/checkpoint_listing.rasm", |n| format!("n={},x={:?}", n.int(0, 12), n.real(0.5, 3.0))),
+        ("programs/erase.rasm", |n| format!("x={},y={}", n.int(-99, 99), n.int(-99, 99))),
+        ("programs/faq_overwrite.rasm", |n| format!("z={:?},y={:?}", n.real(-9.0, 9.0), n.real(-9.0, 9.0))),
+        ("course/book/programs/logistic.rasm", |n| {
+            format!("steps={},x={:?}", n.int(0, 60), n.real(0.0, 1.0))
+        }),
+        ("course/book/programs/greater.rasm", |n| format!("a={},b={}", n.int(-99, 99), n.int(-99, 99))),
+        ("course/book/programs/euler.rasm", |n| {
+            format!("steps={},x={:?},p={:?}", n.int(0, 40), n.real(-1.0, 1.0), n.real(-1.0, 1.0))
+        }),
+    ]
+}
+
+/// What a program came to, by the names of its results.
+fn results(ran: &Ran) -> Value {
+    ran.json()["outputs"].clone()
+}
+
+/// Runs both programs on inputs, and compares every result of the one that overwrites.
+#[track_caller]
+fn are_equal(program: &str, reversible: &str, inputs: &str) {
+    let expected = results(&reviver(&format!("run {program} --set {inputs} --json")).expect(0));
+    let ran = reviver(&format!("run {reversible} --set {inputs} --check --json")).expect(0);
+    let object = ran.json();
+    assert_eq!(object["erased_bits"], 0, "{program} {inputs}: {object}");
+    assert_eq!(object["bit_exact"], true, "{program} {inputs}: {object}");
+    let found = results(&ran);
+    for (name, value) in expected.as_object().unwrap() {
+        let other = found.get(format!("{name}_out")).or(found.get(name));
+        assert_eq!(other, Some(value), "{program} {inputs}: `{name}`");
+    }
+}
+
+fn compare(inputs: usize) {
+    let folder = Folder::new();
+    for (program, draw) in programs() {
+        let name = Path::new(program).file_name().unwrap().to_str().unwrap();
+        let reversible = folder.path(name).display().to_string();
+        reviver(&format!("bennett {program} -o {reversible}")).expect(0);
+        let checked = reviver(&format!("check {reversible}")).expect(0);
+        assert_eq!(checked.stderr, "", "{program}");
+        reviver(&format!("invert {reversible}")).expect(0);
+        let mut numbers = Numbers(program.len() as u64);
+        for _ in 0..inputs {
+            are_equal(program, &reversible, &draw(&mut numbers));
+        }
+    }
+}
+
+#[test]
+fn ten_programs_come_to_the_same() {
+    compare(2);
+}
+
+#[test]
+#[ignore = "takes minutes: a hundred inputs for each of ten programs"]
+fn ten_programs_come_to_the_same_a_hundred_times() {
+    compare(100);
+}
+
+/// A loop of exactly `rounds` rounds, each of which loses a word.
+fn logistic(rounds: u32) -> String {
+    format!("steps={rounds},x=0.3")
+}
+
+/// `show` is carried out in both directions of the machine, and undoes nothing: so runs of segments are counted, and
+/// the states that are kept.
+#[test]
+fn sixty_four_segments_take_what_bennett_says() {
+    let folder = Folder::new();
+    for (segments, levels, runs, states) in
+        [(64, 1, 127, 64), (8, 2, 225, 15), (4, 3, 343, 10), (2, 6, 729, 7)]
+    {
+        let plan = format!("--segments {segments} --levels {levels} --rounds 1");
+        let text = reviver(&format!("bennett course/book/programs/logistic.rasm {plan}")).expect(0).stdout;
+        let counted = text.replace(".proc keep(in state)\n", ".proc keep(in state)\n        show state\n");
+        assert_ne!(counted, text);
+        let file = folder.file("counted.rasm", &counted);
+        let object = reviver(&format!("run {file} --set {} --json", logistic(60))).expect(0).json();
+        let mut kept = HashSet::new();
+        let mut most = 0;
+        let shown = object["shown"].as_array().unwrap();
+        for entry in shown {
+            let state = entry["state"].as_u64().unwrap();
+            if !kept.remove(&state) {
+                kept.insert(state);
+            }
+            most = most.max(kept.len());
+        }
+        assert_eq!((shown.len(), most), (runs, states), "{plan}");
+        assert_eq!(kept.len(), 1, "one state is left, and what is in it are the results");
+    }
+}
+
+#[test]
+fn too_few_segments_are_a_trap_that_says_so() {
+    let folder = Folder::new();
+    let file = folder.path("short.rasm").display().to_string();
+    reviver(&format!(
+        "bennett course/book/programs/logistic.rasm --segments 2 --levels 1 --rounds 3 -o {file}"
+    ))
+    .expect(0);
+    reviver(&format!("run {file} --set {}", logistic(2))).expect(0);
+    reviver(&format!("run {file} --set {}", logistic(20))).expect(4).says("kept_at[LAST]");
+}
+
+#[test]
+fn the_debugger_travels_through_the_result() {
+    let folder = Folder::new();
+    let file = folder.path("collatz.rasm").display().to_string();
+    reviver(&format!("bennett programs/collatz_plain.rasm -o {file}")).expect(0);
+    let script = b"goto 500\nstep\nreverse-step\nend\nstart\nend\nprint steps\n";
+    with_input(&format!("debug {file} --batch -"), script).expect(0).prints_part("steps = 16");
+}
+
+/// Statements of all kinds that lose something, in procedures, macros and blocks.
+const MIXED: &str = ".word 32
+.const N = 4
+.inout A[N] default {3, 1, 4, 1}, M[2, 3] default 2
+.in  n = 5 default 9
+.out best = 7, count, mean: real
+.garbage trash
+.var table[N] = {1, 2, 3, 4}, grown: real = 0.5
+.ancilla t, square: real
+.macro set(cell, value)
+        local kept = value
+        overwrite cell, kept
+        delocal kept = cell
+.endm
+.proc greatest(inout best, in list[], in length)
+        for i in 0..length
+            if list[i] > best
+                overwrite best, list[i]
+            fi forgotten
+        rof
+.end
+.proc halved(inout value)
+.ancilla seen
+        from forgotten
+            overwrite value, value / 2
+            add   seen, 1
+        until value <= 3
+        erase seen
+.end
+.proc scaled(inout value: real, in by: real)
+        add   value, by * 1.7
+.end
+.proc doubled(inout value, in by)
+        add   value, by * 2
+.end
+        for row in 0..2
+            for column in 0..3 reversed
+                overwrite M[row, column], M[row, column] * row
+                add   M[row, column], column + table[row]
+                call  doubled(M[row, column], n)
+            rof
+        rof
+        from  t == 0
+            set   A[t], t * 3 + n
+            add   t, 1
+        until t == N
+        call  greatest(best, A, N)
+        sub   t, N
+        compute
+            local product = A[0] * A[1]
+        apply
+            for hop in 0..10 step 5
+                if hop == 0 and product > 2
+                    call  halved(best)
+                    xor   count, 1
+                else
+                    uncall doubled(count, hop)
+                    overwrite trash, product + hop
+                fi forgotten
+            rof
+        uncompute
+        forget count
+        add   square, toreal(A[2]) * 1.1
+        overwrite grown, grown + square
+        add   mean, grown / 3.0
+        call  scaled(mean, grown)
+        uncall scaled(mean, square)
+        sub   grown, square
+        erase square
+        sub   n, 4
+        overwrite r1, 3
+        erase r1
+";
+
+#[test]
+fn everything_that_loses_is_transformed() {
+    let folder = Folder::new();
+    let program = folder.file("mixed.rasm", MIXED);
+    for plan in ["", "--segments 3 --levels 2", "--segments 2 --levels 3 --rounds 12"] {
+        let reversible = folder.path("reversible.rasm").display().to_string();
+        reviver(&format!("bennett {program} {plan} --force -o {reversible}")).expect(0);
+        let checked = reviver(&format!("check {reversible}")).expect(0);
+        assert_eq!(checked.stderr, "");
+        for inputs in ["n=9", "n=9,A=5,-2,8,1,M=7,1,2,3,4,5"] {
+            are_equal(&program, &reversible, inputs);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_cut_is_refused_with_a_cure() {
+    let folder = Folder::new();
+    for (text, why) in [
+        (".inout a\n.garbage s[]\nerase a\npush a\n", "a stack of its own"),
+        (".inout a\nread a\nerase a\n", "tapes"),
+        (".inout x: real, y: real\nrot x, y, 0.5\n", "a rotation of floats"),
+        (".inout x: real\nadd x', 1\nsub x', 1\n", "adjoints"),
+        (".inout a\nadd b, 1\n", "b"),
+    ] {
+        let file = folder.file("refused.rasm", text);
+        let ran = reviver(&format!("bennett {file}")).expect(3).says(why).says("refused.rasm:");
+        assert!(ran.stderr.contains("help: "), "{ran:#?}");
+    }
+    let plain = "bennett programs/collatz_plain.rasm";
+    reviver(&format!("{plain} --segments 1")).expect(2).says("at least two segments");
+    reviver(&format!("{plain} --segments 1000 --levels 100")).expect(2).says("2⁶³");
+    reviver(&format!("{plain} --space 10")).expect(3).says("--space 216");
+    reviver(&format!("{plain} --space 216")).expect(0).prints_part("Levels of segments: 6, with 2");
+    reviver(&format!("{plain} --space 1M")).expect(0).prints_part("Levels of segments: 1, with 64");
+}
+
+/// Each method is a line, in text and in JSON; what erases nothing makes no heat.
+#[test]
+fn a_tradeoff_has_a_line_for_each_method() {
+    let asked = "tradeoff programs/collatz_plain.rasm --set n=6";
+    let page = reviver(asked).expect(0).stdout;
+    let object = reviver(&format!("{asked} --temperature 100 --json")).expect(0).json();
+    let methods = object["methods"].as_array().unwrap();
+    assert_eq!(page.lines().count(), methods.len() + 2, "{page}");
+    let own = reviver("run programs/collatz_plain.rasm --set n=6 --json").expect(0).json();
+    let first = &methods[0];
+    assert_eq!((&first["steps"], &first["erased_bits"]), (&own["steps"], &own["erased_bits"]));
+    let heat = own["erased_bits"].as_f64().unwrap() * 1.380649e-23 * 100.0 * std::f64::consts::LN_2;
+    assert!((first["joules"].as_f64().unwrap() - heat).abs() < heat * 1e-12);
+    assert_eq!(first["level"], 0.0);
+    let names: Vec<&str> = methods.iter().map(|method| method["method"].as_str().unwrap()).collect();
+    for name in ["tape", "checkpoint 4", "Bennett 64, 1", "Bennett 2, 6", "collatz.rasm"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    for method in methods.iter().filter(|method| method["method"].as_str().unwrap().starts_with("Bennett")) {
+        assert_eq!(method["erased_bits"], 0);
+        assert!(method["level"].as_f64().unwrap() > 1.0, "{method}");
+    }
+    reviver("tradeoff programs/collatz_plain.rasm --set n=0").expect(4).says("assertion");
+    reviver("tradeoff programs/collatz_plain.rasm --temperature -1").expect(2);
+}
