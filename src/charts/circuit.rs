@@ -175,7 +175,7 @@ fn number(place: &Place, shape: Shape) -> Option<u64> {
         .flat_map(|index| index.terms())
         .map(|term| u64::try_from(term.offset).ok().filter(|_| term.cell.is_none()))
         .collect::<Option<_>>()?;
-    match (shape, terms[..].as_ref()) {
+    match (shape, &terms[..]) {
         (Shape::Matrix(_, columns), [row, column]) => Some(row * u64::from(columns) + column),
         (_, [n]) => Some(*n),
         (_, []) => Some(0),

@@ -139,7 +139,7 @@ impl Looker for Sampler {
         // Many instructions may change a cell that a parameter stands for, and few do. Bits, so that gaps are alike too.
         let is_new = |(old, new): (&f64, &f64)| old.to_bits() != new.to_bits();
         let is_changed = self.last.iter().zip(&values).take(self.width() + 1).any(is_new);
-        if is_changed || std::mem::take(&mut self.insists) {
+        if std::mem::take(&mut self.insists) || is_changed {
             self.last.clone_from(&values);
             if self.turn.is_none() { self.there.add(time, values) } else { self.back.add(time, values) }
         }

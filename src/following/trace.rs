@@ -53,7 +53,9 @@ impl CellTrace {
     /// Everything that is kept, in order.
     pub fn moments(mut self) -> Vec<TraceMoment> {
         if !self.is_whole() {
-            self.parts.iter_mut().for_each(|part| drop(thin(part)));
+            for part in &mut self.parts {
+                thin(part);
+            }
         }
         self.parts.into_iter().flatten().collect()
     }
