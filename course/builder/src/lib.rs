@@ -34,7 +34,7 @@ const MARK: &str = ".built-by-reviver-book";
 pub enum BookError {
     #[error("{path}: no book.toml there\n  help: name the folder of a book, or begin in the repository's folder", path = .0.display())]
     NoBook(PathBuf),
-    #[error("{path}: there is something that no book was built into\n  help: name another folder by --out, or remove it", path = .0.display())]
+    #[error("{path}: it is there, and no book was built into it\n  help: name another folder by --out, or remove this one", path = .0.display())]
     Occupied(PathBuf),
     #[error("{path}: {error}", path = .path.display())]
     Inaccessible { path: PathBuf, error: io::Error },
