@@ -51,7 +51,7 @@ fn what_is_published_is_what_is_built() {
     let built = list(&metadata, "workspace_default_members").iter().map(|id| id.as_str().unwrap().to_owned());
     assert_eq!(ids(&published), built.collect());
     let names: Vec<_> = internal.iter().map(|package| text(package, "name")).collect();
-    assert_eq!(names, ["reviver-lab", "reviver-oracle"]);
+    assert_eq!(names, ["reviver-lab", "reviver-oracle", "reviver-book"]);
     for package in internal {
         assert_eq!(list(package, "publish"), [] as [Value; 0]);
     }

@@ -94,7 +94,7 @@ impl Emission<'_> {
             let line = self.sources.position(part.place).line;
             let comment = format!("\n; From line {line} of the program: {}.\n", part.about);
             let name = format!(".proc {}{}()\n", self.made.words.part, at + 1);
-            let _ = write!(text, "{comment}{name}{}.end\n", self.printed(&part.body));
+            let _ = writeln!(text, "{comment}{name}{}.end", self.printed(&part.body));
         }
         for procedure in &self.made.procedures {
             let procedure = node(Statement::Procedure(Box::new(procedure.clone())));

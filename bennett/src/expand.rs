@@ -244,14 +244,14 @@ impl<'p> Expander<'p> {
             }
         };
         let mut expanded: Body =
-            computed.iter().cloned().map(|local| make::node(Statement::Local(local))).collect();
+            computed.iter().cloned().map(|local| make::node(Statement::Local(Box::new(local)))).collect();
         expanded.extend(self.body(&body, &mut inner));
         for local in computed.into_iter().rev() {
             self.issued
                 .iter_mut()
                 .filter(|issued| issued.name == local.name.text)
                 .for_each(|issued| issued.is_open = false);
-            expanded.push(make::node(Statement::Delocal(local)));
+            expanded.push(make::node(Statement::Delocal(Box::new(local))));
         }
         match expanded.first_mut() {
             Some(first) if first.comment.is_none() => first.comment = node.comment.clone(),
@@ -268,11 +268,11 @@ impl<'p> Expander<'p> {
         &mut self,
         parameter: &CompactString,
         argument: Expression,
-        to: &mut Vec<Box<Local>>,
+        to: &mut Vec<Local>,
     ) -> Expression {
         let class = class_of(&argument, &self.classes);
         let name = self.open(parameter, class, true, &mut ExpansionScope::default());
-        to.push(make::variable(&name, class, reviver_isa::function::Function::Copy, &[argument]));
+        to.push(*make::variable(&name, class, reviver_isa::function::Function::Copy, &[argument]));
         make::cell(&name)
     }
 }

@@ -33,8 +33,11 @@ impl Numbers {
     }
 }
 
+/// Inputs of a program, as options of `run`.
+type RandomInputs = fn(&mut Numbers) -> String;
+
 /// Ten programs that lose something, and inputs for each.
-fn programs() -> Vec<(&'static str, fn(&mut Numbers) -> String)> {
+fn programs() -> Vec<(&'static str, RandomInputs)> {
     vec![
         ("programs/collatz_plain.rasm", |n| format!("n={}", n.int(1, 1000))),
         ("programs/bubble_sort.rasm", |n| {

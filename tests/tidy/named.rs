@@ -39,7 +39,7 @@ fn one_file_knows_the_terminal() {
 
 /// The members from the ground up. Each may know those that stand before it, but for the assembler and the
 /// machine, which don't know each other; what is shipped knows no test crate.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "isa-spec",
     "files",
     "vm/flow",
@@ -56,6 +56,7 @@ const ORDER: [&str; 16] = [
     ".",
     "tests/oracle",
     "tests/lab",
+    "course/builder",
 ];
 
 /// The name by which a member is known to others.
@@ -63,6 +64,7 @@ fn package(member: &str) -> String {
     match member {
         "." => "reviver".to_owned(),
         "isa-spec" => "reviver-isa".to_owned(),
+        "course/builder" => "reviver-book".to_owned(),
         member => format!("reviver-{}", member.rsplit('/').next().unwrap_or(member)),
     }
 }

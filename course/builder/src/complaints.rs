@@ -1,0 +1,83 @@
+//! What mdBook says of what it reads: it goes to a log, where a build that ends well would hide it. Here it is collected,
+//! so that it counts. Knows no book.
+
+use std::fmt::{Debug, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// Warnings and errors in their order; clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Complaints {
+    told: Arc<Mutex<Vec<String>>>,
+}
+
+/// An event's words.
+struct Words(String);
+
+impl Complaints {
+    /// Does something on this thread, and returns what comes of it together with what was complained of.
+    pub fn of<T>(act: impl FnOnce() -> T) -> (T, Vec<String>) {
+        let complaints = Complaints::default();
+        let done = tracing::subscriber::with_default(complaints.clone(), act);
+        let told = std::mem::take(&mut *complaints.lock());
+        (done, told)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Subscriber for Complaints {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_event() && *metadata.level() <= Level::WARN
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut words = Words(String::new());
+        event.record(&mut words);
+        self.lock().push(words.0);
+    }
+
+    // Spans aren't followed, so that one number does for all.
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+impl Visit for Words {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        // Writing to a text can't fail.
+        let _ = match field.name() {
+            "message" => write!(self.0, "{value:?}"),
+            name => write!(self.0, " {name}={value:?}"),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_and_errors_count_and_news_do_not() {
+        let (seven, told) = Complaints::of(|| {
+            tracing::info!("news");
+            tracing::warn!("a {}", "warning");
+            tracing::error!("an error");
+            7
+        });
+        assert_eq!((seven, told), (7, vec!["a warning".to_owned(), "an error".to_owned()]));
+    }
+}

@@ -1,0 +1,162 @@
+//! The preprocessor: blocks of programs and of console sessions in a page become HTML with their words marked. Blocks of
+//! other languages are left to mdBook, and so are included files: its own preprocessor has put their text in before.
+
+use std::borrow::Cow;
+
+use mdbook_preprocessor::book::{Book, Chapter};
+use mdbook_preprocessor::errors::{Error, Result};
+use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
+
+use crate::{rasm, session};
+
+/// What a fence begins with, and one that is longer.
+const FENCE: &str = "```";
+
+/// The preprocessor that marks words.
+#[derive(Clone, Copy, Debug)]
+pub struct Listings;
+
+/// What a block is marked as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BlockLanguage {
+    Rasm,
+    Console,
+}
+
+/// A line that begins a block.
+struct Opening<'l> {
+    indented: bool,
+    fence: &'l str,
+    language: BlockLanguage,
+}
+
+impl Preprocessor for Listings {
+    fn name(&self) -> &str {
+        "rasm"
+    }
+
+    fn run(&self, _: &PreprocessorContext, mut book: Book) -> Result<Book> {
+        let mut failure = None;
+        book.for_each_chapter_mut(|chapter| match marked(chapter) {
+            Ok(text) => chapter.content = text,
+            Err(error) => failure = failure.take().or(Some(error)),
+        });
+        failure.map_or(Ok(book), Err)
+    }
+
+    /// Other renderers have no use for HTML.
+    fn supports_renderer(&self, renderer: &str) -> Result<bool> {
+        Ok(renderer == "html")
+    }
+}
+
+/// A chapter's text, with its blocks marked.
+fn marked(chapter: &Chapter) -> Result<String> {
+    let mut marked = String::with_capacity(chapter.content.len() * 2);
+    let mut lines = chapter.content.split_inclusive('\n').enumerate();
+    let mut foreign: Option<&str> = None;
+    while let Some((n, line)) = lines.next() {
+        let opening = if foreign.is_none() { Opening::of(line) } else { None };
+        let Some(opening) = opening else {
+            foreign = within_foreign(foreign, line);
+            marked.push_str(line);
+            continue;
+        };
+        let place = || format!("{}:{}", chapter.name, n + 1);
+        if opening.indented {
+            return Err(Error::msg(format!(
+                "{}: the block is indented, and would not be marked; let it begin at the start of the line",
+                place()
+            )));
+        }
+        let mut text = String::new();
+        let closed = lines.by_ref().map(|(_, line)| line).any(|line| {
+            let closes = closes(opening.fence, line);
+            text.push_str(if closes { "" } else { line });
+            closes
+        });
+        if !closed {
+            return Err(Error::msg(format!("{}: nothing ends the block; end it with {FENCE}", place())));
+        }
+        marked.push_str(&block(opening.language, &text));
+    }
+    Ok(marked)
+}
+
+impl Opening<'_> {
+    /// What a line begins, if it is a block of ours.
+    fn of(line: &str) -> Option<Opening<'_>> {
+        let inside = line.trim_start_matches([' ', '\t', '>']);
+        let (fence, info) = fence(inside)?;
+        let language = match info.trim().split([',', ' ']).next() {
+            Some("rasm") => BlockLanguage::Rasm,
+            Some("console") => BlockLanguage::Console,
+            _ => return None,
+        };
+        Some(Opening { indented: inside.len() < line.len(), fence, language })
+    }
+}
+
+/// The fence that a line begins with, and what is behind it.
+fn fence(line: &str) -> Option<(&str, &str)> {
+    let length = line.bytes().take_while(|byte| *byte == b'`').count();
+    line.split_at_checked(length).filter(|(fence, _)| fence.len() >= FENCE.len())
+}
+
+fn closes(opened: &str, line: &str) -> bool {
+    fence(line).is_some_and(|(fence, behind)| fence.len() >= opened.len() && behind.trim().is_empty())
+}
+
+/// The fence of the block of another language that the next line stands in.
+fn within_foreign<'l>(foreign: Option<&'l str>, line: &'l str) -> Option<&'l str> {
+    match foreign {
+        Some(opened) => Some(opened).filter(|opened| !closes(opened, line.trim_start())),
+        None => fence(line.trim_start()).map(|(fence, _)| fence),
+    }
+}
+
+/// The script of the pages marks whatever doesn't say that it shouldn't.
+fn block(language: BlockLanguage, text: &str) -> String {
+    let (class, marked): (_, Cow<'_, str>) = match language {
+        BlockLanguage::Rasm => ("rasm", rasm::marked(text).into()),
+        BlockLanguage::Console => ("session", session::marked(text).into()),
+    };
+    format!("<pre class=\"{class}\"><code class=\"nohighlight\">{marked}</code></pre>\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(content: &str) -> Result<String> {
+        marked(&Chapter::new("A page", content.to_owned(), "a.md", Vec::new()))
+    }
+
+    #[test]
+    fn blocks_of_ours_are_marked_and_the_rest_is_left() {
+        let text =
+            page("a\n\n```rasm\nadd a, 1\n```\n\n```text\nadd\n```\n\n```console\n$ ls\n```\nb\n").unwrap();
+        assert!(text.starts_with("a\n\n<pre class=\"rasm\"><code class=\"nohighlight\"><span"), "{text}");
+        assert!(text.contains("\n</code></pre>\n\n```text\nadd\n```\n\n<pre class=\"session\">"), "{text}");
+        assert!(text.ends_with("</code></pre>\nb\n"), "{text}");
+    }
+
+    #[test]
+    fn a_block_that_says_that_it_fails_is_a_program_too() {
+        assert!(page("```rasm,fails\nadd a, a\n```\n").unwrap().contains("rasm-keyword"));
+    }
+
+    #[test]
+    fn a_block_that_shows_a_block_is_left() {
+        let shown = "````markdown\n```rasm\nadd a, 1\n```\n````\n";
+        assert_eq!(page(shown).unwrap(), shown);
+    }
+
+    #[test]
+    fn what_can_not_be_marked_is_refused_with_its_place() {
+        let indented = page("- a\n\n  ```rasm\n  add a, 1\n  ```\n").unwrap_err().to_string();
+        assert!(indented.starts_with("A page:3: the block is indented"), "{indented}");
+        let open = page("```rasm\nadd a, 1\n").unwrap_err().to_string();
+        assert!(open.starts_with("A page:1: nothing ends the block"), "{open}");
+    }
+}

@@ -1,0 +1,76 @@
+//! Console sessions as HTML: what is typed stands out from what is answered, and a program that is typed is marked as one.
+//! Carries nothing out.
+
+use crate::{html, rasm};
+
+/// What a line begins with on which something is typed.
+const PROMPT: &str = "$ ";
+
+/// A session as HTML that shows the same text.
+pub fn marked(session: &str) -> String {
+    let mut lines = session.split_inclusive('\n');
+    let mut marked = String::with_capacity(session.len() * 2);
+    while let Some(line) = lines.next() {
+        let Some(typed) = line.strip_prefix(PROMPT) else {
+            marked.push_str(&html::escaped(line));
+            continue;
+        };
+        marked.push_str(&html::span(Some("session-prompt"), PROMPT));
+        marked.push_str(&html::span(Some("session-typed"), typed));
+        if let Some(end) = end_of_text(typed) {
+            let (text, last) = typed_below(&mut lines, end);
+            let is_program = typed.contains(".rasm <<");
+            marked.push_str(&if is_program { rasm::marked(&text) } else { html::escaped(&text) });
+            marked.push_str(&html::span(Some("session-typed"), last));
+        }
+    }
+    marked
+}
+
+/// The line that ends the text that a command is given on the lines below it.
+fn end_of_text(command: &str) -> Option<&str> {
+    let (_, behind) = command.split_once("<<'")?;
+    Some(behind.split_once('\'')?.0)
+}
+
+/// That text, and the line that ends it, which is missing where the session ends before.
+fn typed_below<'s>(lines: &mut impl Iterator<Item = &'s str>, end: &str) -> (String, &'s str) {
+    let mut text = String::new();
+    for line in lines {
+        if line.trim_end_matches(['\r', '\n']) == end {
+            return (text, line);
+        }
+        text.push_str(line);
+    }
+    (text, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_stands_out() {
+        let session = "$ reviver run a.rasm\nb = 1 < 2\n";
+        assert_eq!(
+            marked(session),
+            "<span class=\"session-prompt\">$ </span><span class=\"session-typed\">reviver run a.rasm\n</span>b = 1 &lt; 2\n"
+        );
+    }
+
+    #[test]
+    fn a_program_that_is_typed_is_marked_and_other_texts_are_not() {
+        let session = |file: &str| format!("$ cat > {file} <<'END'\nadd a, 1\nEND\n$ ls\nadd\n");
+        let typed = session("a.rasm");
+        assert_eq!(marked(&typed).matches("rasm-keyword").count(), 1);
+        assert_eq!(html::shown(&marked(&typed)), typed);
+        assert!(!marked(&session("a.txt")).contains("rasm-keyword"));
+        assert_eq!(marked(&session("a.txt")).matches("session-typed").count(), 3);
+    }
+
+    #[test]
+    fn a_text_that_nothing_ends_is_shown() {
+        let session = "$ cat > a.rasm <<'END'\nadd a, 1\n";
+        assert_eq!(html::shown(&marked(session)), session);
+    }
+}
