@@ -178,3 +178,58 @@ fn every_program_of_the_book_is_shown() {
         assert!(all.contains(&format!("#include ../programs/{name}")), "no page shows {name}");
     }
 }
+
+/// A picture that a page shows, and the command that draws it, which stands below in a comment.
+struct ShownPicture {
+    file: PathBuf,
+    description: String,
+    arguments: String,
+}
+
+impl Chapter {
+    fn pictures(&self) -> Vec<ShownPicture> {
+        let mut pictures = Vec::new();
+        for shown in self.prose().split("\n![").skip(1) {
+            let (description, rest) = shown.split_once("](").unwrap();
+            let (file, rest) = rest.split_once(')').unwrap();
+            let drawn = rest.trim_start().strip_prefix("<!-- drawn by: reviver ");
+            let arguments = drawn.and_then(|drawn| drawn.split_once(" -->"));
+            let (arguments, _) =
+                arguments.unwrap_or_else(|| panic!("{}: nobody says who drew {file}", self.name()));
+            pictures.push(ShownPicture {
+                file: self.folder().join(file),
+                description: description.to_owned(),
+                arguments: arguments.to_owned(),
+            });
+        }
+        pictures
+    }
+}
+
+/// `UPDATE_PICTURES=1` draws them anew.
+#[test]
+fn the_pictures_of_the_book_are_drawn_from_runs() {
+    let updates = std::env::var_os("UPDATE_PICTURES").is_some();
+    let mut shown = BTreeSet::new();
+    for page in pages() {
+        for picture in page.pictures() {
+            let drawn = reviver(&picture.arguments).expect(0).stdout;
+            if updates {
+                std::fs::write(&picture.file, &drawn).unwrap();
+            }
+            let kept = std::fs::read_to_string(&picture.file).unwrap_or_default();
+            assert!(
+                kept == drawn,
+                "{} is another picture than `reviver {}` draws: UPDATE_PICTURES=1 writes it",
+                picture.file.display(),
+                picture.arguments
+            );
+            assert!(picture.description.len() > 20, "{} says too little", picture.file.display());
+            shown.insert(picture.file.file_name().unwrap().to_owned());
+        }
+    }
+    let kept = std::fs::read_dir(root().join("course/book/src/pictures")).unwrap();
+    let kept: BTreeSet<_> = kept.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(shown, kept, "each picture is shown somewhere");
+    assert!(shown.len() >= 6);
+}
