@@ -37,8 +37,10 @@ impl Walk<'_> {
             }
         };
         let sources = sources.iter().map(|s| self.held(frame, s, all)).collect::<Step<Vec<Source>>>()?;
-        let words = format!("{function:?}{sources:?}");
-        let is_it = |held: &&HeldValue| format!("{:?}{:?}", held.function, held.sources) == words;
+        // Words tell zeros apart, and hold a NaN for the same as itself.
+        let is_it = |held: &&HeldValue| {
+            held.function == *function && format!("{:?}", held.sources) == format!("{sources:?}")
+        };
         if let Some(held) = all.values.iter().find(is_it) {
             return Ok(Source::Held(held.cell));
         }

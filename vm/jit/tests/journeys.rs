@@ -108,6 +108,16 @@ impl Machines {
         }
     }
 
+    /// Without those whose forms are improved by some passes but not by all: each place to stop at is code of its own for each of them.
+    fn without_half_improved(mut self) -> Machines {
+        let mut number = 0;
+        self.driven.retain(|_| {
+            number += 1;
+            number == 1 || number > PASSES.len()
+        });
+        self
+    }
+
     fn copy(&self) -> Machines {
         let driven = self.driven.iter().map(|driven| driven.try_clone().unwrap()).collect();
         Machines { level: self.level, plain: self.plain.try_clone().unwrap(), driven }
@@ -888,7 +898,7 @@ fn a_trap_in_the_depth_is_the_interpreter_s() {
 #[test]
 fn every_place_to_stop_at_is_heeded() {
     for tried in TRIED {
-        let [begin, far] = at_both_ends(tried);
+        let [begin, far] = at_both_ends(tried).map(Machines::without_half_improved);
         let instructions = begin.plain.program().module().code.len() as u32;
         let places = (0..instructions).flat_map(|position| [(position, false), (position, true)]);
         for (position, backward) in places {
@@ -996,7 +1006,7 @@ fn runs_without_checks_stop_where_others_do() {
 #[test]
 fn every_place_to_stop_at_is_heeded_without_checks() {
     let (text, steps) = lossless().last().unwrap();
-    let [begin, far] = both_ends((&text, steps), CheckLevel::Unchecked);
+    let [begin, far] = both_ends((&text, steps), CheckLevel::Unchecked).map(Machines::without_half_improved);
     for position in 0..begin.plain.program().module().code.len() as u32 {
         for backward in [false, true] {
             let stops = Stops::new(begin.plain.program(), [Node { position, backward }]);

@@ -73,7 +73,7 @@ fn samples() -> Vec<Vec<u8>> {
 fn damage_behind_a_repaired_checksum() {
     let samples = samples();
     let mut rng = Rng::new(1);
-    let (mut verified, rounds) = (0, programs(100_000));
+    let (mut verified, rounds) = (0, programs(40_000));
     for _ in 0..rounds {
         let sample = rng.pick(&samples);
         let image = resealed_image(&mut rng, sample);
@@ -122,7 +122,7 @@ fn state_files_of_other_programs_are_refused() {
 fn damaged_states_behind_a_repaired_checksum() {
     let samples: Vec<(Subject, Vec<u8>)> = (0..60).map(interrupted).collect();
     let mut rng = Rng::new(2);
-    let (mut accepted, rounds) = (0, programs(30_000));
+    let (mut accepted, rounds) = (0, programs(15_000));
     for _ in 0..rounds {
         let (subject, bytes) = rng.pick(&samples);
         let damaged = resealed_state(&mut rng, bytes);

@@ -9,7 +9,7 @@ use reviver_lab::laws::{self, ALL};
 use reviver_lab::run::LONGEST;
 
 /// Programs per law in an ordinary run.
-const CORPUS: u64 = 1500;
+const CORPUS: u64 = 800;
 
 macro_rules! laws {
     ($($test:ident: $law:literal)+) => {

@@ -22,10 +22,12 @@ use reviver_lab::subject::{Subject, TAPE};
 use reviver_lab::tree::in_tree;
 use reviver_oracle::{Agreement, Case, Ending, Inputs, Settings, Trap};
 
-/// Statements after which a run is not compared any more.
+/// Statements after which a run of a small case is not compared any more.
 const FUEL: u64 = 500_000;
+/// The same of a shipped program: some make millions, and the oracle takes its time.
+const FUEL_OF_PROGRAMS: u64 = 150_000;
 /// Random programs in an ordinary run.
-const RANDOM: u64 = 600;
+const RANDOM: u64 = 400;
 
 /// A file, and one way to run it.
 struct Run {
@@ -36,11 +38,12 @@ struct Run {
     tape: Vec<String>,
     /// Gradient mode is on from the start.
     gradient: bool,
+    fuel: u64,
 }
 
 impl Run {
     /// From an expectation in the file's header: `;! run n=10 tape=1,2 real=fixed -> …`.
-    fn parse(path: &Path, line: &str) -> Run {
+    fn parse(path: &Path, line: &str, fuel: u64) -> Run {
         let mut run = Run {
             path: path.to_owned(),
             line: line.to_owned(),
@@ -51,6 +54,7 @@ impl Run {
                 .split("->")
                 .next()
                 .is_some_and(|given| given.split_whitespace().any(|w| w == "gradient")),
+            fuel,
         };
         let given = line.split("->").next().unwrap_or("").split_whitespace().skip(1);
         for (name, value) in given.filter_map(|word| word.split_once('=')) {
@@ -99,7 +103,7 @@ impl Run {
             files: &Disk,
             settings: self.settings,
             inputs,
-            fuel: FUEL,
+            fuel: self.fuel,
             runner: engine.prepare,
         };
         case.compare()
@@ -143,10 +147,10 @@ impl Tally {
 }
 
 /// The runs that a file's header lists, but for those that can't begin.
-fn runs(path: &Path) -> Vec<Run> {
+fn runs(path: &Path, fuel: u64) -> Vec<Run> {
     let text = std::fs::read_to_string(path).unwrap();
     let lines = text.lines().filter_map(|line| line.strip_prefix(";! "));
-    lines.filter(|line| !line.contains("-> error")).map(|line| Run::parse(path, line)).collect()
+    lines.filter(|line| !line.contains("-> error")).map(|line| Run::parse(path, line, fuel)).collect()
 }
 
 fn real_system(name: &str) -> RealSystem {
@@ -219,7 +223,7 @@ fn on_programs() {
     let mut failures = Vec::new();
     for &engine in ALL {
         let (mut tally, all) = (Tally::default(), texts("programs"));
-        let runs: Vec<Run> = engine.share(all.iter().flat_map(|path| runs(path))).collect();
+        let runs: Vec<Run> = engine.share(all.iter().flat_map(|path| runs(path, FUEL_OF_PROGRAMS))).collect();
         for run in &runs {
             let outcome = run.compare(engine);
             failures.extend(run.complaint(engine, &outcome));
@@ -236,7 +240,7 @@ fn on_small_cases() {
     for (&engine, path) in
         ALL.iter().flat_map(|e| texts("tests/cases/oracle").into_iter().map(move |p| (e, p)))
     {
-        for run in runs(&path) {
+        for run in runs(&path, FUEL) {
             let outcome = run.compare(engine).and_then(|agreement| run.expect(&agreement));
             failures.extend(run.complaint(engine, &outcome));
         }
@@ -311,7 +315,7 @@ fn small_cases_cover_the_language() {
         let module = assemble("case.rasm", text.into_bytes(), &FilesInMemory::new()).module.unwrap();
         rows.0.extend(module.code.iter().map(|instruction| instruction.update));
         rows.1.extend(module.code.iter().map(|instruction| instruction.function));
-        for agreement in runs(&path).iter().map(|run| run.compare(REFERENCE)).filter_map(Result::ok) {
+        for agreement in runs(&path, FUEL).iter().map(|run| run.compare(REFERENCE)).filter_map(Result::ok) {
             endings.insert(("forward", name(&agreement.forward.there)));
             endings.insert(("backward", name(&agreement.backward.there)));
             endings.extend(agreement.forward.back.iter().map(|end| ("backward", name(end))));

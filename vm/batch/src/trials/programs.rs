@@ -194,7 +194,7 @@ fn programs_without_reals_name_no_float() {
 #[test]
 fn random_programs_have_shaders_that_compile() {
     let mut made = 0;
-    for seed in 0..reviver_lab::campaign::programs(300) {
+    for seed in 0..reviver_lab::campaign::programs(100) {
         let Some(program) = random(seed) else { continue };
         for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
             let mut shaders =
@@ -208,7 +208,7 @@ fn random_programs_have_shaders_that_compile() {
         }
     }
     println!("{made} shaders");
-    assert!(made > 100, "{made}");
+    assert!(made > 60, "{made}");
 }
 
 #[test]

@@ -190,31 +190,34 @@ pub fn compared(
     [found, due]
 }
 
-/// Lanes of every shipped program that go one way. Ways have tests of their own, so that they are tried at once.
-fn shipped_programs_go(travel: Travel, level: CheckLevel) {
+/// Lanes of shipped programs that go one way: those whose number leaves `remainder` in two, or all of them. Ways have tests of their own, so that
+/// they are tried at once. Most of the time goes into the driver's compiler, so only a campaign has every program go every way.
+fn shipped_programs_go(travel: Travel, level: CheckLevel, remainder: Option<usize>) {
     let mut all = [0, 0];
-    for (name, program) in shipped() {
+    let remainder = remainder.filter(|_| std::env::var_os("REVIVER_CAMPAIGN").is_none());
+    let chosen = shipped().into_iter().enumerate().filter(|(n, _)| remainder.is_none_or(|r| n % 2 == r));
+    for (_, (name, program)) in chosen {
         let own = compared(&format!("{name} {travel:?} {level:?}"), &program, (travel, level), 9);
         println!("{name}: {} of {} lanes", own[0], own[1]);
         all = [0, 1].map(|n| all[n] + own[n]);
     }
     println!("{all:?}");
-    assert!(device().is_none() || all[0] > 50);
+    assert!(device().is_none() || all[0] > if remainder.is_some() { 30 } else { 50 });
 }
 
 #[test]
 fn lanes_of_shipped_programs_come_to_what_the_interpreter_does() {
-    shipped_programs_go(Travel::Forward, CheckLevel::Checked);
+    shipped_programs_go(Travel::Forward, CheckLevel::Checked, None);
 }
 
 #[test]
 fn lanes_of_shipped_programs_come_to_what_the_interpreter_does_without_checks() {
-    shipped_programs_go(Travel::Forward, CheckLevel::Unchecked);
+    shipped_programs_go(Travel::Forward, CheckLevel::Unchecked, Some(0));
 }
 
 #[test]
 fn lanes_of_shipped_programs_lead_back_as_the_interpreter_does() {
-    shipped_programs_go(Travel::Backward, CheckLevel::Checked);
+    shipped_programs_go(Travel::Backward, CheckLevel::Checked, Some(1));
 }
 
 #[test]
