@@ -15,6 +15,7 @@ mod pairs;
 pub(crate) mod paths;
 mod plan;
 mod restore;
+mod rounds;
 mod step;
 mod storage;
 mod writer;

@@ -10,6 +10,7 @@ use reviver_isa::update::Action;
 
 use super::activation::{Activations, Called, Entered};
 use super::elision::Elisions;
+use super::rounds::{CountedLoop, LoopRound, RoundBudget};
 use crate::error::Outside;
 use crate::form::Version;
 
@@ -177,8 +178,9 @@ pub(super) fn stretches<'f>(
     elisions: &mut Elisions<'f>,
 ) -> Result<Stretches, Outside> {
     let (numbers, open, behind) = (HashMap::new(), Vec::new(), Vec::new());
-    let mut paths = Paths { flow, version, activations, elisions, numbers, open, behind };
-    paths.number(CodePlace { activation: 0, way: version.way, position: version.position });
+    let (counted, budget) = (HashMap::new(), RoundBudget::default());
+    let mut paths = Paths { flow, version, activations, elisions, numbers, open, behind, counted, budget };
+    paths.number(CodePlace { activation: 0, way: version.way, position: version.position, round: None });
     let mut all = Vec::new();
     while let Some(&place) = paths.open.get(all.len()) {
         all.push(paths.stretch(place)?);
@@ -194,6 +196,8 @@ struct CodePlace {
     activation: u32,
     way: Way,
     position: u32,
+    /// In which round of a loop, if that has code of its own.
+    round: Option<LoopRound>,
 }
 
 impl CodePlace {
@@ -216,6 +220,9 @@ struct Paths<'a, 'f> {
     open: Vec<CodePlace>,
     /// Those behind calls of functions.
     behind: Vec<usize>,
+    /// By activation and head, the loops whose rounds are code of their own; none where a loop's aren't.
+    counted: HashMap<(u32, u32), Option<CountedLoop>>,
+    budget: RoundBudget,
 }
 
 impl Paths<'_, '_> {
@@ -235,19 +242,47 @@ impl Paths<'_, '_> {
             Way::Along => range.start,
             Way::Against => range.end,
         };
-        Ok(self.number(CodePlace { position, ..from }))
+        let round = self.round(from, position);
+        Ok(self.number(CodePlace { position, round, ..from }))
     }
 
     /// That of the block behind a join.
     fn behind(&mut self, from: CodePlace, block: u32, join: u32) -> Result<usize, Outside> {
         match keeps(Rule::LandingsLieBehindThePartner) {
             true => self.of_block(from, block),
-            false => Ok(self.number(CodePlace { position: from.before(join), ..from })),
+            false => Ok(self.number(CodePlace { position: from.before(join), round: None, ..from })),
         }
     }
 
+    /// The loop around a position of a place's activation, if its rounds are code of their own.
+    fn counted(&mut self, CodePlace { activation, .. }: CodePlace, position: u32) -> Option<CountedLoop> {
+        let found = CountedLoop::around(self.flow, self.activations, activation, position)?;
+        // What is kept of a pair is told by where it is, and not by the round.
+        self.elisions.find(self.activations, activation);
+        let is_inside = |at: u32| found.head < at && at <= found.head + found.steps;
+        let mut pairs = self.elisions.get(activation).iter();
+        let has_pair =
+            pairs.any(|pair| [pair.enter, pair.middle, pair.from, pair.to].into_iter().any(is_inside));
+        let budget = &mut self.budget;
+        let known = self.counted.entry((activation, found.head));
+        *known.or_insert_with(|| (!has_pair && budget.take(found)).then_some(found))
+    }
+
+    /// The round in which a block is that begins at a position, when a place leads to it: the first one of a loop that is entered, and the
+    /// next one where a loop's end leads to its beginning. Behind the last one comes the loop as it stands.
+    fn round(&mut self, from: CodePlace, position: u32) -> Option<LoopRound> {
+        let CountedLoop { head, rounds, steps } = self.counted(from, position)?;
+        let is_inside = head < from.position && from.position <= head + steps;
+        let number = match from.round {
+            _ if !is_inside => 0,
+            Some(round) => round.number + 1,
+            None => return None,
+        };
+        (number < rounds).then_some(LoopRound { head, number })
+    }
+
     fn stretch(&mut self, place: CodePlace) -> Result<Stretch, Outside> {
-        let CodePlace { activation, way, position } = place;
+        let CodePlace { activation, way, position, .. } = place;
         self.elisions.find(self.activations, activation);
         if let Some(to) = self.elisions.from(activation, position).map(|pair| pair.to) {
             let end = StretchEnd::Skip { to: self.number(CodePlace { position: to, ..place }) };
@@ -355,7 +390,7 @@ impl Paths<'_, '_> {
     fn beginning(&mut self, activation: u32) -> Option<usize> {
         let way = self.activations.get(activation)?.way;
         let position = self.activations.begin(activation)?;
-        Some(self.number(CodePlace { activation, way, position }))
+        Some(self.number(CodePlace { activation, way, position, round: None }))
     }
 
     /// The stretch behind a call.
@@ -365,7 +400,7 @@ impl Paths<'_, '_> {
             Way::Along => site + 1,
             Way::Against => site,
         };
-        Some(self.number(CodePlace { activation: by, way, position }))
+        Some(self.number(CodePlace { activation: by, way, position, round: None }))
     }
 
     /// Behind the call that an activation was made by. Main isn't left.
