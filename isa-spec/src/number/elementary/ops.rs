@@ -68,6 +68,17 @@ pub trait FloatOps {
         yes: impl FnOnce() -> [Self::Float; N],
         no: impl FnOnce() -> [Self::Float; N],
     ) -> [Self::Float; N];
+    /// The same, where hardly anybody comes to the second way. An engine that goes both may go the first one only, if it has a way to say
+    /// that what it computes isn't the function's value.
+    #[inline(always)]
+    fn pick_usual<const N: usize>(
+        &self,
+        is_usual: Self::Flag,
+        usual: impl FnOnce() -> [Self::Float; N],
+        seldom: impl FnOnce() -> [Self::Float; N],
+    ) -> [Self::Float; N] {
+        self.pick(is_usual, usual, seldom)
+    }
 
     /// The word of a table, whose length is a power of two, at an index modulo the length.
     fn lookup(&self, table: &'static [i64], index: Self::Word) -> Self::Word;

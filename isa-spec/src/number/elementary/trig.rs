@@ -29,7 +29,7 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> ReducedAngle<S> {
     let [quarters, near, off, high, low] = s.pick(
         is_below(c.greatest_moderate),
         || moderate(s, x),
-        || s.pick(is_below(c.greatest_far), || far(s, x), || great(s, x)),
+        || s.pick_usual(is_below(c.greatest_far), || far(s, x), || great(s, x)),
     );
     ReducedAngle { n: s.bits(quarters), near, off: Some(off), angle: (high, low) }
 }

@@ -160,6 +160,16 @@ impl<F: Format> FloatOps for ShaderFloats<'_, F> {
     ) -> [WrittenTerm; N] {
         self.written.picked(self.float.name, flag, yes, no)
     }
+    /// Lanes that need the other way are left to the processor: it would take its time, and the driver's compiler's, in all others too.
+    fn pick_usual<const N: usize>(
+        &self,
+        is_usual: WrittenTerm,
+        usual: impl FnOnce() -> [WrittenTerm; N],
+        _: impl FnOnce() -> [WrittenTerm; N],
+    ) -> [WrittenTerm; N] {
+        let text = format!("rv_usual_{}({{}}, {{}})", self.float.name);
+        usual().map(|term| self.made(&text, [is_usual, term]))
+    }
     fn lookup(&self, table: &'static [i64], index: WrittenTerm) -> WrittenTerm {
         let word = |&word: &i64| if self.float.width == 32 { u64::from(word as u32) } else { word as u64 };
         let at = self.tables.place(table.iter().map(word));

@@ -48,6 +48,10 @@ pub(super) fn text(name: &str) -> Option<String> {
             "fn rv_integer_{of}(a: {of}) -> i64 {{\n\
             \x20   return select(0li, i64(a), rv_has_integer_{of}(a));\n}}\n"
         ),
+        // What a lane goes on with if it isn't as usual is no value: it has failed, which has the processor carry it out.
+        "rv_usual_" => format!(
+            "fn rv_usual_{of}(is_usual: bool, a: {of}) -> {of} {{\n    failed = failed | !is_usual;\n    return a;\n}}\n"
+        ),
         "rv_whole_" => {
             let end = float.float(if float.width == 32 { 2_147_483_648.0 } else { INT_END });
             format!(

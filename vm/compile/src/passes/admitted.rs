@@ -192,6 +192,8 @@ struct Behind {
     of: Vec<Option<ValueSet>>,
     /// The exits at which nothing needs to be found: nobody sees what is there.
     unseen: HashSet<u32>,
+    /// Whether a number that is none may keep a loop going: then nothing is left to what comes behind the loop.
+    may_go_on: bool,
 }
 
 /// The exits that nobody sees, if they are no way out of a loop that only a number which is none keeps going.
@@ -210,10 +212,11 @@ impl Behind {
     fn found(form: &SsaForm) -> Behind {
         if form.blocks.len() * form.definitions.len().div_ceil(64) > MOST_WORDS {
             let of = vec![Some(ValueSet(Vec::new())); form.blocks.len()];
-            return Behind { of, unseen: HashSet::new() };
+            return Behind { of, unseen: HashSet::new(), may_go_on: true };
         }
         // Everything is taken for granted at first. A block that leads to no exit keeps that, and nothing is dropped there.
-        let mut behind = Behind { of: vec![None; form.blocks.len()], unseen: unseen(form) };
+        let may_go_on = !seen::ends_whatever_floats_are(form);
+        let mut behind = Behind { of: vec![None; form.blocks.len()], unseen: unseen(form), may_go_on };
         let order = reached(form);
         let mut has_changed = true;
         while std::mem::replace(&mut has_changed, false) {
@@ -233,6 +236,9 @@ impl Behind {
         let end = &form.blocks.get(block as usize)?.end;
         if let SsaEnd::Exit { .. } = end {
             return (!self.unseen.contains(&block)).then(|| ValueSet::none_of(form));
+        }
+        if self.may_go_on && matches!(end, SsaEnd::Pause { .. }) {
+            return Some(ValueSet::none_of(form));
         }
         let ways = end.jumps().filter_map(|jump| self.along(form, jump));
         ways.reduce(|known, there| known.common(&there))
