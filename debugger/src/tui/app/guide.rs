@@ -51,8 +51,12 @@ impl App {
     /// Tells the step that was made. `before` is the card of what came next before it.
     pub(super) fn tell_step(&mut self, before: Option<&CardView>, outcome: &Outcome) {
         let Some(tour) = &mut self.tour else { return };
-        if let Outcome::Motion(motion) = outcome {
-            tour.told = told(motion, before, self.card.as_ref()).unwrap_or_default();
+        match outcome {
+            Outcome::Motion(motion) => {
+                tour.told = told(motion, before, self.card.as_ref()).unwrap_or_default()
+            }
+            outcome if outcome.moves() => tour.told.clear(),
+            _ => {}
         }
     }
 }

@@ -147,8 +147,8 @@ pub const PAGES: &[Page] = &[
         Need::RealResult,
         "a gradient",
         &["gradient"],
-        "At the end ({end}) {gradient} gives the result the derivative 1 (with several results: {ask gradient}). Then \
-         {reverse-continue}: each step back carries derivatives, and the cells show them.",
+        "At the end ({end}) {gradient} gives the result the derivative 1; with several results, {ask} and `gradient NAME`. \
+         Then {reverse-continue}: each step back carries derivatives, and the cells show them.",
     ),
 ];
 
