@@ -45,7 +45,7 @@ fn single(card: &CardView, travel: Travel) -> String {
         text.extend(line.numbers.iter().map(|numbers| format!("; here {numbers}")));
     }
     // The rule that the card has first is the one of the direction in which the session faces.
-    if lines.first().is_some_and(|(topic, _)| is_of_way(*topic)) {
+    if card.carries_adjoints() && lines.first().is_some_and(|(topic, _)| is_of_way(*topic)) {
         let carried = lines.iter().filter(|(topic, _)| *topic == Topic::Adjoint);
         text.extend(carried.map(|(_, line)| format!("; adjoint: {}", line.formula)));
     }
