@@ -42,11 +42,6 @@ pub struct CardView {
     undone: Described,
     /// Whether the condition holds, of an instruction that has one.
     holds: Option<bool>,
-    /// Whether adjoints are carried.
-    pub fn carries_adjoints(&self) -> bool {
-        self.mode
-    }
-
     /// The call that the step begins, with what it is given.
     call: Option<Box<StartedCall>>,
     /// What carries the adjoints instead of the body, going forward and going back.
@@ -387,6 +382,11 @@ impl CardView {
             }
         }
         card
+    }
+
+    /// Whether adjoints are carried.
+    pub fn carries_adjoints(&self) -> bool {
+        self.mode
     }
 
     /// The call that the step begins, with what it is given: `tower(disks=1, source=2)`. None where it begins none.
