@@ -5,7 +5,7 @@ use reviver_debugger::tui::app::App;
 use reviver_debugger::tui::event::InputEvent;
 use reviver_debugger::tui::keys::{KeyMap, Preset};
 use reviver_debugger::tui::theme::{Theme, ThemeName};
-use reviver_debugger::tui::tour::Tour;
+use reviver_debugger::tui::tour::reading::Tour;
 use reviver_files::UsedFiles;
 
 use crate::screen::Screen;

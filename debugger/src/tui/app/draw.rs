@@ -14,7 +14,7 @@ use crate::tui::layout::{ScreenContent, ScreenSlot, above, bottom};
 use crate::tui::panes::status::{Running, StatusWidget, draw_running};
 use crate::tui::panes::text::cut;
 use crate::tui::panes::{Context, Pane, PaneKind};
-use crate::tui::tour;
+use crate::tui::tour::strip;
 
 impl App {
     /// Draws the whole screen.
@@ -50,7 +50,7 @@ impl App {
             self.draw_slot(slot, buffer);
         }
         if let Some(tour) = &self.tour {
-            tour::draw(tour, &self.keys, &self.theme, screen.tour, buffer);
+            strip::draw(tour, &self.keys, &self.theme, screen.tour, buffer);
         }
         let hints = self.hints(screen.keys.width.into());
         Line::styled(hints, self.theme.dim).render(screen.keys, buffer);

@@ -19,7 +19,7 @@ use crate::tui::keys::KeyMap;
 use crate::tui::panes::Choices;
 use crate::tui::picture::{self, LEAST, MOST, Paper};
 use crate::tui::theme::{Theme, ThemeName};
-use crate::tui::tour::Tour;
+use crate::tui::tour::reading::Tour;
 
 /// A screen without its session. It draws a copy of one.
 #[derive(Clone, Debug)]

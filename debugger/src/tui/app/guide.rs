@@ -4,7 +4,7 @@ use super::messages::Tone;
 use super::{App, Effect};
 use crate::command::Outcome;
 use crate::command::screen::TourTurn;
-use crate::tui::tour::Tour;
+use crate::tui::tour::reading::Tour;
 use crate::view::card::CardView;
 use crate::view::told::told;
 

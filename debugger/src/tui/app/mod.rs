@@ -49,7 +49,7 @@ use super::event::{Gesture, InputEvent};
 use super::keys::{Key, KeyMap};
 use super::panes::{Choices, Context, PaneKind, Scroll, timeline};
 use super::theme::{Theme, ThemeName};
-use super::tour::Tour;
+use super::tour::reading::Tour;
 use crate::belongings::would_be_gone;
 use crate::command::screen::ScreenAction;
 use crate::command::{Console, Outcome};

@@ -8,56 +8,56 @@ use crate::command::real_results;
 
 /// A page.
 #[derive(Debug)]
-pub struct Page {
+pub struct TourPage {
     pub title: &'static str,
     pub words: &'static str,
     /// Names of commands: one that was carried out shows that the page was tried. None where there is only something
     /// to read.
     pub tried_by: &'static [&'static str],
     /// What a program must have.
-    pub needs: Option<Need>,
+    pub needs: Option<TourNeed>,
 }
 
 /// Something that not every program has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub enum TourNeed {
     Calls,
     /// A real result, which has a gradient.
     RealResult,
 }
 
-impl Need {
+impl TourNeed {
     pub fn is_met(self, program: &Program) -> bool {
         match self {
-            Need::Calls => program.module().code.iter().any(|it| matches!(it.link, Link::Calls(_))),
-            Need::RealResult => real_results(program).next().is_some(),
+            TourNeed::Calls => program.module().code.iter().any(|it| matches!(it.link, Link::Calls(_))),
+            TourNeed::RealResult => real_results(program).next().is_some(),
         }
     }
 
     /// What it is, and which program has it.
     pub fn elsewhere(self) -> &'static str {
         match self {
-            Need::Calls => "calls, which programs/hanoi.rasm has",
-            Need::RealResult => "a gradient, which programs/besselj.rasm has",
+            TourNeed::Calls => "calls, which programs/hanoi.rasm has",
+            TourNeed::RealResult => "a gradient, which programs/besselj.rasm has",
         }
     }
 }
 
-const fn page(title: &'static str, tried_by: &'static [&'static str], words: &'static str) -> Page {
-    Page { title, words, tried_by, needs: None }
+const fn page(title: &'static str, tried_by: &'static [&'static str], words: &'static str) -> TourPage {
+    TourPage { title, words, tried_by, needs: None }
 }
 
 const fn page_of(
-    need: Need,
+    need: TourNeed,
     title: &'static str,
     tried_by: &'static [&'static str],
     words: &'static str,
-) -> Page {
-    Page { title, words, tried_by, needs: Some(need) }
+) -> TourPage {
+    TourPage { title, words, tried_by, needs: Some(need) }
 }
 
 /// All pages but the last. Each fits into three rows of 80 columns, whatever the keys are.
-pub const PAGES: &[Page] = &[
+pub const PAGES: &[TourPage] = &[
     page(
         "the screen",
         &[],
@@ -125,7 +125,7 @@ pub const PAGES: &[Page] = &[
          each change of it, {reverse-continue} before. The same key takes the watchpoint away.",
     ),
     page_of(
-        Need::Calls,
+        TourNeed::Calls,
         "calls",
         &["next", "reverse-next", "finish", "reverse-finish", "up", "down", "frame"],
         "{next} makes a step over the whole of a call, {finish} runs until it is left. Inside, {up} and {down} choose \
@@ -144,7 +144,7 @@ pub const PAGES: &[Page] = &[
          {toggle plot @} draws the chosen cell over time.",
     ),
     page_of(
-        Need::RealResult,
+        TourNeed::RealResult,
         "a gradient",
         &["gradient"],
         "At the end ({end}) {gradient} gives the result the derivative 1; with several results, {ask} and `gradient NAME`. \
@@ -153,7 +153,7 @@ pub const PAGES: &[Page] = &[
 ];
 
 /// The last page.
-pub const LAST: Page = page(
+pub const LAST: TourPage = page(
     "where to go on",
     &["keys", "help"],
     "{keys} shows all keys, {ask} takes any command, {leave} ends the session.",

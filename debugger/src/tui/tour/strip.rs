@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::Tour;
+use super::reading::Tour;
 use crate::tui::keys::KeyMap;
 use crate::tui::panes::text::{Pen, hanging};
 use crate::tui::theme::Theme;

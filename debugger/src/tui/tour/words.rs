@@ -5,16 +5,16 @@ use crate::tui::keys::KeyMap;
 use crate::tui::panes::text::width;
 
 /// A piece of a word, and whether it is a key.
-type Piece = (String, bool);
+type WordPiece = (String, bool);
 
 /// Words, each of them of pieces: a key and the comma behind it are one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Words(Vec<Vec<Piece>>);
+pub struct KeyedWords(Vec<Vec<WordPiece>>);
 
-impl Words {
+impl KeyedWords {
     /// A text in which command lines stand in braces.
-    pub fn of(text: &str, keys: &KeyMap) -> Words {
-        let mut words: Vec<Vec<Piece>> = vec![Vec::new()];
+    pub fn of(text: &str, keys: &KeyMap) -> KeyedWords {
+        let mut words: Vec<Vec<WordPiece>> = vec![Vec::new()];
         let mut rest = text;
         while let Some((before, line, after)) = braced(rest) {
             add(&mut words, before);
@@ -23,19 +23,19 @@ impl Words {
         }
         add(&mut words, rest);
         words.retain(|word| !word.is_empty());
-        Words(words)
+        KeyedWords(words)
     }
 
     /// These words, and more.
     #[must_use]
-    pub fn and(mut self, text: &str, keys: &KeyMap) -> Words {
-        self.0.extend(Words::of(text, keys).0);
+    pub fn and(mut self, text: &str, keys: &KeyMap) -> KeyedWords {
+        self.0.extend(KeyedWords::of(text, keys).0);
         self
     }
 
     /// The words in rows of at most so many columns, with a blank between any two. A longer word has a row of its own.
-    pub fn rows(&self, most: usize) -> Vec<Vec<Piece>> {
-        let mut rows: Vec<Vec<Piece>> = Vec::new();
+    pub fn rows(&self, most: usize) -> Vec<Vec<WordPiece>> {
+        let mut rows: Vec<Vec<WordPiece>> = Vec::new();
         let mut used = 0;
         for word in &self.0 {
             let wide = columns(word);
@@ -62,7 +62,7 @@ fn braced(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// Adds text to words: what comes before its first blank belongs to the last of them.
-fn add(words: &mut Vec<Vec<Piece>>, text: &str) {
+fn add(words: &mut Vec<Vec<WordPiece>>, text: &str) {
     for (n, part) in text.split(' ').enumerate() {
         if n > 0 {
             words.push(Vec::new());
@@ -73,17 +73,17 @@ fn add(words: &mut Vec<Vec<Piece>>, text: &str) {
     }
 }
 
-fn columns(word: &[Piece]) -> usize {
+fn columns(word: &[WordPiece]) -> usize {
     word.iter().map(|(text, _)| width(text)).sum()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Words;
+    use super::KeyedWords;
     use crate::tui::keys::{KeyMap, Preset};
 
     fn rows(text: &str, most: usize) -> Vec<String> {
-        let rows = Words::of(text, &KeyMap::new(Preset::Vi)).rows(most);
+        let rows = KeyedWords::of(text, &KeyMap::new(Preset::Vi)).rows(most);
         rows.into_iter().map(|row| row.into_iter().map(|(text, _)| text).collect()).collect()
     }
 
