@@ -43,7 +43,7 @@ fn tour_of(name: &str) -> Tour {
 fn headings(name: &str) -> Vec<String> {
     let mut tour = tour_of(name);
     let mut headings = vec![tour.heading()];
-    while headings.len() < MOST && tour.next() {
+    while headings.len() < MOST && tour.further() {
         headings.push(tour.heading());
     }
     headings
@@ -65,7 +65,7 @@ fn each_page_fits_into_three_rows_and_names_a_key_for_each_line() {
             let typed: Vec<&&str> =
                 named.iter().filter(|key| key.len() > 1 && key.starts_with(':')).collect();
             assert!(typed.is_empty(), "{}: no key for {typed:?}", preset.name());
-            if !tour.next() {
+            if !tour.further() {
                 assert!(page > 10, "{page}");
                 break;
             }

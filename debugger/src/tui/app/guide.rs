@@ -30,7 +30,7 @@ impl App {
                 let begin = self.keys.way_to("tour next");
                 return self.note_why(&format!("no tour is under way: {begin} begins one"));
             }
-            (Some(tour), TourTurn::Next) => tour.next(),
+            (Some(tour), TourTurn::Next) => tour.further(),
             (Some(tour), TourTurn::Back) => tour.back(),
             (Some(_), TourTurn::Leave) => false,
         };

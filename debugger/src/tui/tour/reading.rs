@@ -31,7 +31,7 @@ impl Tour {
     }
 
     /// To the next page. Whether the tour goes on: behind the last page it is over.
-    pub fn next(&mut self) -> bool {
+    pub fn further(&mut self) -> bool {
         let is_there = self.at < self.pages.len();
         if is_there {
             (self.at, self.is_tried) = (self.at + 1, false);
