@@ -6,6 +6,7 @@
 //! | [`flow_chart`] | control flow with its branch pairs: tests as diamonds, assertions as circles |
 //! | [`call_tree`] | who called whom, and how many steps that took |
 //! | [`circuit`] | gates on wires |
+//! | [`tradeoff`] | what several methods take: steps over memory, and erased bits |
 //! | [`palette`], [`canvas`], [`document`] | colours on light and dark ground, shapes, and the frame of every picture |
 
 pub mod call_tree;
@@ -17,3 +18,4 @@ pub mod numbers;
 pub mod palette;
 pub mod plot;
 pub mod text_plot;
+pub mod tradeoff;

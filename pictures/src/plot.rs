@@ -45,10 +45,21 @@ pub struct Curve {
     pub name: String,
     /// Points with a number that isn't finite are gaps.
     pub points: Vec<(f64, f64)>,
-    /// Whether it keeps its height from one point to the next, and jumps there.
-    pub is_stepped: bool,
+    pub between: Between,
     /// The number of its colour; [`crate::palette::COLOURS`] more is the same colour, dashed.
     pub colour: usize,
+}
+
+/// What lies between one point of a curve and the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Between {
+    /// A straight line.
+    #[default]
+    Line,
+    /// The height of the first, and a jump to the other.
+    Step,
+    /// Nothing: the points are dots.
+    Nothing,
 }
 
 /// The picture couldn't be drawn.
@@ -144,7 +155,8 @@ impl Plot {
             for run in curve.runs() {
                 match run[..] {
                     [point] => {
-                        chart.draw_series([Circle::new(point, 3 * FINE, ink.filled())])?;
+                        let size = if curve.between == Between::Nothing { 3 * FINE / 2 } else { 3 * FINE };
+                        chart.draw_series([Circle::new(point, size, ink.filled())])?;
                     }
                     _ => {
                         chart.draw_series([PathElement::new(run, ink.stroke_width(2 * FINE))])?;
@@ -189,7 +201,8 @@ impl Curve {
             match (is_finite(*point), run.last().copied()) {
                 (false, None) => {}
                 (false, Some(_)) => runs.push(Vec::new()),
-                (true, Some((_, height))) if self.is_stepped && height != point.1 => {
+                (true, Some(_)) if self.between == Between::Nothing => runs.push(vec![*point]),
+                (true, Some((_, height))) if self.between == Between::Step && height != point.1 => {
                     run.extend([(point.0, height), *point]);
                 }
                 (true, _) => run.push(*point),
@@ -257,19 +270,18 @@ mod tests {
 
     fn sample() -> Plot {
         let points = vec![(0.0, 1.0), (2.0, 4.0), (3.0, f64::NAN), (4.0, 2.0), (6.0, 2.5)];
-        let curve = |name: &str, is_stepped| Curve {
-            name: name.into(),
-            points: points.clone(),
-            is_stepped,
-            colour: 0,
-        };
+        let curve =
+            |name: &str, between| Curve { name: name.into(), points: points.clone(), between, colour: 0 };
         Plot {
             words: Words { title: "a < b & c".into(), description: "\"two\" curves".into() },
             along: "steps".into(),
             extent: Some((0.0, 6.0)),
             shaded: Some(Shaded { from: 3.0, to: 6.0, name: "back".into() }),
             panels: vec![
-                Panel { name: "values".into(), curves: vec![curve("a", true), curve("b", false)] },
+                Panel {
+                    name: "values".into(),
+                    curves: vec![curve("a", Between::Step), curve("b", Between::Nothing)],
+                },
                 Panel { name: "drift".into(), curves: vec![Curve::default()] },
             ],
         }
@@ -280,6 +292,8 @@ mod tests {
         let curve = &sample().panels[0].curves[0];
         let runs = vec![vec![(0.0, 1.0), (2.0, 1.0), (2.0, 4.0)], vec![(4.0, 2.0), (6.0, 2.0), (6.0, 2.5)]];
         assert_eq!(curve.runs(), runs);
+        let dots: Vec<usize> = sample().panels[0].curves[1].runs().iter().map(Vec::len).collect();
+        assert_eq!(dots, [1; 4]);
         assert_eq!(curve.bounds(), Some([1.0, 4.0, 2.5]));
     }
 

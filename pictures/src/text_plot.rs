@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::numbers::short;
-use crate::plot::{Curve, Plot};
+use crate::plot::{Between, Curve, Plot};
 
 const COLUMNS: usize = 72;
 const ROWS: usize = 9;
@@ -54,7 +54,7 @@ fn chart(curve: &Curve, x: (f64, f64), y: (f64, f64)) -> Vec<String> {
             continue;
         }
         let here = (column(point.0), row(point.1));
-        if let Some((from, height)) = before.filter(|_| curve.is_stepped) {
+        if let Some((from, height)) = before.filter(|_| curve.between == Between::Step) {
             (from..here.0).for_each(|column| mark(&mut rows, (column, height)));
             let (low, high) = (height.min(here.1), height.max(here.1));
             (low..=high).for_each(|row| mark(&mut rows, (here.0, row)));
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_ramp_rises() {
         let points = (0..=8).map(|n| (f64::from(n), f64::from(n))).collect();
-        let curve = Curve { name: "x".into(), points, is_stepped: true, colour: 0 };
+        let curve = Curve { name: "x".into(), points, between: Between::Step, colour: 0 };
         let panels = vec![Panel { name: "values".into(), curves: vec![curve] }];
         let words = Words { title: "ramp".into(), ..Words::default() };
         let plot = Plot { words, along: "steps".into(), panels, ..Plot::default() };

@@ -1,5 +1,6 @@
 //! A straight line of gates as a circuit, or why a program is none. Runs nothing.
 
+use reviver_debugger::listing::spell;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class, Instruction, Operand, Place};
 use reviver_isa::module::{Global, Module, Procedure, Role, Shape, Values};
@@ -14,7 +15,7 @@ use reviver_vm::values::element_name;
 #[derive(Debug)]
 pub struct NoCircuit {
     pub at: u32,
-    /// The instruction.
+    /// The instruction, or the statement that became it, as it was written.
     pub text: String,
     pub cause: &'static str,
     pub cure: &'static str,
@@ -48,8 +49,9 @@ pub fn circuit(program: &Program, file: &str) -> Result<Circuit, Box<NoCircuit>>
         let Some(instruction) = module.code.get(at as usize) else { break };
         wiring.add(module, main, instruction).map_err(|(cause, cure)| {
             let speller = Speller { module, procedure: main };
-            let plain = || speller.instruction(instruction, |n| n.to_string());
-            let text = speller.with_expressions(instruction).unwrap_or_else(plain);
+            // A part of a statement is told as the statement, and a branch with its label.
+            let expressed = speller.with_expressions(instruction).filter(|_| program.seam(at).is_none());
+            let text = expressed.unwrap_or_else(|| spell(program, at, false));
             Box::new(NoCircuit { at, text, cause, cure })
         })?;
     }

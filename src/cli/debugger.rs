@@ -41,6 +41,7 @@ pub struct Debugged {
   reviver debug programs/fib.rasm
   reviver debug programs/besselj.rasm --set nu=3,z=2.5 --preset vi
   reviver debug programs/fib.rasm --batch commands.txt
+  reviver debug programs/fib.rasm --tour
 
 On the screen `?` shows the keys, and `:` takes the commands of `reviver repl`.
 --batch ends with exit code 1 at the first command that fails, `expect CONDITION` for instance.
@@ -51,6 +52,9 @@ pub struct DebugOptions {
     /// Carry out the commands in a file, print what comes of them, and end; `-` reads standard input
     #[arg(long, value_name = "SCRIPT", conflicts_with_all = ["keys", "preset", "theme"])]
     pub batch: Option<PathBuf>,
+    /// Begin with a tour: it explains the screen, and each step in words
+    #[arg(long, conflicts_with = "batch")]
+    pub tour: bool,
     /// Keys of your own, in a TOML file: see docs/keys.md
     #[arg(long, value_name = "FILE")]
     pub keys: Option<PathBuf>,

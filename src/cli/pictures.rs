@@ -14,6 +14,7 @@ use super::{Constants, Force, Given};
 #[command(after_help = "Examples:
   reviver plot programs/fib.rasm --cells a,b -o fib.svg
   reviver plot programs/leapfrog.rasm --cells y --against x -o orbit.svg
+  reviver plot programs/kick_drift.rasm --cells b --against a --at 61 --there -o fit.svg
   reviver plot programs/horner.rasm --cells y --grad y -o adjoints.svg")]
 pub struct PlotOptions {
     #[command(flatten)]
@@ -21,6 +22,9 @@ pub struct PlotOptions {
     /// The cells to draw: `a`, `A[3]`, an array as a whole, or several (`a,b`); variables of main too
     #[arg(long, required = true, value_name = "NAMES")]
     pub cells: Vec<String>,
+    /// Look at the cells only where the run comes to a place: a line (`12`, `file:12`), a label or a procedure
+    #[arg(long, value_name = "PLACE", conflicts_with = "drift")]
+    pub at: Option<String>,
     /// Draw the cells over this one instead of over the steps
     #[arg(long, value_name = "NAME", conflicts_with_all = ["grad", "drift", "erased"])]
     pub against: Option<String>,

@@ -1,8 +1,10 @@
 //! What `tradeoff` is asked for.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
-use super::Given;
+use super::{Force, Given};
 
 /// What a program takes to be run so that nothing is lost: steps, room and erased bits, method by method.
 ///
@@ -11,13 +13,19 @@ use super::Given;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver tradeoff programs/collatz_plain.rasm --set n=27
-  reviver tradeoff programs/bubble_sort.rasm --temperature 4 --json")]
+  reviver tradeoff programs/bubble_sort.rasm --temperature 4 --json
+  reviver tradeoff programs/collatz_plain.rasm --set n=27 --svg tradeoff.svg")]
 pub struct TradeoffOptions {
     #[command(flatten)]
     pub given: Given,
     /// The temperature at which bits are erased, in kelvins
     #[arg(long, value_name = "KELVIN", default_value_t = 300.0, value_parser = parse_temperature)]
     pub temperature: f64,
+    /// Write a picture besides: steps over memory for each method, and the bits that it erases
+    #[arg(long, value_name = "SVG")]
+    pub svg: Option<PathBuf>,
+    #[command(flatten)]
+    pub force: Force,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,

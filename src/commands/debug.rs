@@ -24,13 +24,21 @@ fn screen(options: &DebugOptions) -> Fallible {
     let keys =
         keys::file::load(read::files(), options.keys.as_deref(), options.preset).map_err(Failure::load)?;
     if !terminal::is_terminal() {
-        return Err(no_screen(TuiError::NoTerminal));
+        let refused = no_screen(TuiError::NoTerminal);
+        return Err(if options.tour {
+            refused.help("the tour explains that screen: begin it in a terminal")
+        } else {
+            refused
+        });
     }
     let debuggee = debuggee::open(&options.debugged, None)?;
     let variable = |name: &str| std::env::var(name).ok();
     let theme = Theme::new(ThemeName::choose(options.theme, variable));
     let (app, failure) = match debuggee {
-        Debuggee::Session(session) => (App::new(*session, read::files().clone(), keys, theme), None),
+        Debuggee::Session(session) => {
+            let app = App::new(*session, read::files().clone(), keys, theme);
+            (if options.tour { app.on_tour() } else { app }, None)
+        }
         Debuggee::Broken { error, failure } => (App::broken(&error, keys, theme), Some(failure)),
     };
     tui::run(if options.theme.is_none() { app.following_ground() } else { app }).map_err(no_screen)?;

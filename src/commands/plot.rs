@@ -1,6 +1,10 @@
 //! `reviver plot`: a run there and back, and curves of what cells held on it.
 
+use reviver_debugger::command::CommandError;
+use reviver_debugger::listing::OpenedProgram;
 use reviver_debugger::memory::{Cell, Memory, Target};
+use reviver_debugger::points::BreakPlace;
+use reviver_debugger::session::Session;
 use reviver_isa::instruction::Class;
 use reviver_pictures::palette::{COLOURS, CURVES};
 use reviver_vm::strategy::{Course, Retention, Strategy, loses_nothing};
@@ -9,16 +13,20 @@ use reviver_vm::{Program, Travel};
 use crate::cli::PlotOptions;
 use crate::failure::{Failure, Fallible, all};
 use crate::following::cells::{self, FollowedCell};
-use crate::following::follow::{self, Follower};
+use crate::following::follow::Follower;
 use crate::following::sampler::{Sampled, Sampler};
 use crate::journey::{self, Ending, RunWay, Shows};
 use crate::output::picture;
 use crate::output::plot::PlotPage;
-use crate::{ended, read, start, streams};
+use crate::{ended, load, read, start, streams};
 
 pub fn run(options: &PlotOptions) -> Fallible {
     start::check_input(&options.given, &[])?;
-    let program = start::plain_program(&options.given)?;
+    let bytes = read::source(&options.given.file)?;
+    let module = load::module_of(&options.given.file, bytes.clone(), &options.given.constants)?;
+    let program = start::in_numbers(&options.given.file, &options.given.numbers, module)?;
+    let (at, at_named) =
+        options.at.as_deref().map_or(Ok(Default::default()), |place| places(options, bytes, place))?;
     let machine = start::machine(&options.given, &program, Travel::Forward)?;
     let memory = Memory::new(program.clone());
     let most = if options.against.is_some() { COLOURS } else { CURVES };
@@ -31,9 +39,9 @@ pub fn run(options: &PlotOptions) -> Fallible {
     let target = picture::target(&options.drawn)?;
     let comes_back = comes_back(options, &program);
     let mut course = journey::begin(machine, retention(options, &program), Travel::Forward)?;
-    let sampled = Sampled { adjoints: loss.is_some(), drift: options.drift };
+    let sampled = Sampled { adjoints: loss.is_some(), drift: options.drift, at };
     let mut sampler = Sampler::new(memory.clone(), &chosen, sampled, course.machine().state());
-    let outcome = travel(options, &mut course, &mut sampler, (&memory, loss, comes_back))?;
+    let outcome = travel(options, &mut course, &mut sampler, (loss, comes_back))?;
     let page = PlotPage {
         file: read::titled(&options.given.file),
         cells: chosen,
@@ -42,10 +50,25 @@ pub fn run(options: &PlotOptions) -> Fallible {
         is_apart: options.apart,
         shows_drift: options.drift,
         shows_erased: options.erased,
+        at: options.at.as_ref().map(|_| at_named),
         sampler,
     };
     let drawn = picture::write_plot(&page.plot(), target);
     all([outcome, drawn])
+}
+
+/// The places of `--at`, as the debugger finds them, and what a person calls them.
+fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<BreakPlace>, String)> {
+    let given = &options.given;
+    let constants = load::constants(&given.file, &bytes, &given.constants)?;
+    let opened = OpenedProgram::open_with(&read::name(&given.file), bytes, read::files(), &constants);
+    let session = Session::at_begin(opened.map_err(Failure::load)?).map_err(Failure::load)?;
+    session.places(place).map_err(|error| {
+        let error = CommandError::from(error);
+        let plain =
+            "a place is a line with an instruction (`12`, `file:12`), a label or a procedure".to_owned();
+        Failure::usage(format_args!("--at: {error}")).help(error.help().unwrap_or(plain))
+    })
 }
 
 /// The real cell whose derivatives the adjoints are.
@@ -90,9 +113,9 @@ fn travel(
     options: &PlotOptions,
     course: &mut Course,
     sampler: &mut Sampler,
-    (memory, loss, comes_back): (&Memory, Option<Cell>, bool),
+    (loss, comes_back): (Option<Cell>, bool),
 ) -> Fallible<Fallible> {
-    let places = follow::places(memory, sampler.instructions());
+    let places = sampler.places();
     let go = |course: &mut Course, sampler: &mut Sampler, travel| {
         let mut follower = Follower { places: places.clone(), looks: sampler };
         let way =

@@ -17,7 +17,8 @@ use crate::cli::TradeoffOptions;
 use crate::failure::{Exit, Failure, Fallible};
 use crate::output::state_bytes;
 use crate::output::tradeoff::{TradeoffPage, TradeoffRow};
-use crate::{load, output, read, start, streams};
+use crate::write::OutputTarget;
+use crate::{kinds, load, output, read, start, streams};
 
 /// Plans of 64 segments, of which each takes less room and more steps than the one before it.
 const PLANS: [(u32, u32); 4] = [(64, 1), (8, 2), (4, 3), (2, 6)];
@@ -38,7 +39,14 @@ pub fn run(options: &TradeoffOptions) -> Fallible {
         true => load::text_of(&options.given.file, &module(options, bytes)?)?.into_bytes(),
         false => bytes,
     };
+    // Better refused now than after all the runs.
+    let target =
+        options.svg.as_ref().map(|path| OutputTarget::new(path, &kinds::PICTURE, options.force.force));
+    let target = target.transpose()?;
     let page = page(options, &text)?;
+    if let Some(target) = target {
+        target.write(page.picture(&read::titled(&options.given.file)).svg().as_bytes())?;
+    }
     streams::print_with(|out| match options.json {
         true => output::object(page.members(), &Ok(()), out),
         false => page.text(out),

@@ -11,6 +11,9 @@ pub trait Looker {
     /// Looks at a state behind the instruction of one of the places, or at one that was due or where a way ends.
     fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>);
 
+    /// Looks at a state at one of the places, before the step over its instruction.
+    fn meet(&mut self, _: &State) {}
+
     /// The most steps from here to the next state that it wants to see wherever that is; at least one.
     fn due(&self, _: &State) -> Option<u64> {
         None
@@ -23,6 +26,10 @@ pub struct Several<'l>(pub Vec<&'l mut dyn Looker>);
 impl Looker for Several<'_> {
     fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>) {
         self.0.iter_mut().for_each(|one| one.look(state, travel, behind));
+    }
+
+    fn meet(&mut self, state: &State) {
+        self.0.iter_mut().for_each(|one| one.meet(state));
     }
 
     fn due(&self, state: &State) -> Option<u64> {
@@ -60,6 +67,9 @@ pub fn run(
         let before = state.step;
         let node = Node::of(state, travel);
         let is_place = places.contains(node);
+        if is_place && left > 0 {
+            looks.meet(state);
+        }
         let due = looks.due(state).unwrap_or(u64::MAX).max(1);
         let part = left.min(due).min(if is_place { 1 } else { u64::MAX });
         let outcome = course.run(Some(&*places).filter(|_| !is_place), travel, part);

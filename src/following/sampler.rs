@@ -2,20 +2,24 @@
 //! shows, however long the way is.
 
 use reviver_debugger::memory::{Memory, Target};
+use reviver_debugger::points::BreakPlace;
 use reviver_isa::instruction::Class;
+use reviver_vm::stops::Stops;
 use reviver_vm::{State, Travel};
 
 use super::cells::FollowedCell;
-use super::follow::{Looker, changes};
+use super::follow::{self, Looker, changes};
 use super::trace::{CellTrace, TraceMoment};
 
 /// What is looked at.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Sampled {
     /// The adjoints of the real cells too.
     pub adjoints: bool,
     /// How far the way back is from the way there.
     pub drift: bool,
+    /// Places: only there anything is looked at. Everywhere if there are none.
+    pub at: Vec<BreakPlace>,
 }
 
 /// Looks at cells on the way.
@@ -30,6 +34,8 @@ pub struct Sampler {
     /// What was seen last, and whether it is seen again though nothing has changed.
     last: Vec<f64>,
     insists: bool,
+    /// The last moment that was met at a place: whether on the way back, and when.
+    met: Option<(bool, u64)>,
     pub there: CellTrace,
     pub back: CellTrace,
     pub drift: CellTrace,
@@ -52,17 +58,31 @@ impl Sampler {
             turn: None,
             last: Vec::new(),
             insists: true,
+            met: None,
             there,
             back,
             drift,
             marks: Vec::new(),
         };
-        sampler.look(state, Travel::Forward, None);
+        if sampler.sampled.at.is_empty() {
+            sampler.look(state, Travel::Forward, None);
+        }
         sampler
     }
 
+    /// Where a run has to stop for it.
+    pub fn places(&self) -> Stops {
+        if self.sampled.at.is_empty() {
+            return follow::places(&self.memory, self.instructions());
+        }
+        let program = self.memory.program();
+        let ways = [Travel::Forward, Travel::Backward];
+        let nodes = self.sampled.at.iter().flat_map(|place| ways.map(|way| place.nodes(program, way)));
+        Stops::new(program, nodes.flatten())
+    }
+
     /// Instructions that may change what is looked at; and those that erase something.
-    pub fn instructions(&self) -> Vec<u32> {
+    fn instructions(&self) -> Vec<u32> {
         let code = (0..).zip(&self.memory.program().module().code);
         let erasing = code.filter(|(_, i)| !i.update.is_reversible()).map(|(at, _)| at);
         changes(&self.memory, &self.targets).into_iter().chain(erasing).collect()
@@ -88,7 +108,15 @@ impl Sampler {
     /// Looks where a way ends.
     pub fn arrive(&mut self, state: &State) {
         self.insists = true;
-        self.look(state, Travel::Forward, None);
+        match self.sampled.at.is_empty() {
+            true => self.look(state, Travel::Forward, None),
+            false => self.meet(state),
+        }
+    }
+
+    /// Keeps what there is to see in a state.
+    fn keep(&mut self, time: u64, values: Vec<f64>) {
+        if self.turn.is_none() { self.there.add(time, values) } else { self.back.add(time, values) }
     }
 
     /// Steps made so far, there and back.
@@ -132,6 +160,9 @@ impl Sampler {
 
 impl Looker for Sampler {
     fn look(&mut self, state: &State, _: Travel, _: Option<u32>) {
+        if !self.sampled.at.is_empty() {
+            return;
+        }
         let (time, values) = (self.time(state), self.values(state));
         if self.turn.is_some() {
             self.compare(state, time, &values);
@@ -141,7 +172,18 @@ impl Looker for Sampler {
         let is_changed = self.last.iter().zip(&values).take(self.width() + 1).any(is_new);
         if std::mem::take(&mut self.insists) || is_changed {
             self.last.clone_from(&values);
-            if self.turn.is_none() { self.there.add(time, values) } else { self.back.add(time, values) }
+            self.keep(time, values);
+        }
+    }
+
+    fn meet(&mut self, state: &State) {
+        let (time, program) = (self.time(state), self.memory.program());
+        let is_there = self.sampled.at.iter().any(|place| place.is_at(program, state));
+        // A run that was stopped goes on from where it was.
+        if is_there && self.met != Some((self.turn.is_some(), time)) {
+            self.met = Some((self.turn.is_some(), time));
+            let values = self.values(state);
+            self.keep(time, values);
         }
     }
 

@@ -4,7 +4,7 @@ use reviver_isa::instruction::Class;
 use reviver_pictures::document::Words;
 use reviver_pictures::numbers::{grouped, short};
 use reviver_pictures::palette::COLOURS;
-use reviver_pictures::plot::{Curve, Panel, Plot, Shaded};
+use reviver_pictures::plot::{Between, Curve, Panel, Plot, Shaded};
 use reviver_vm::values::adjoint_name;
 
 use crate::following::cells::FollowedCell;
@@ -23,6 +23,8 @@ pub struct PlotPage<'p> {
     pub is_apart: bool,
     pub shows_drift: bool,
     pub shows_erased: bool,
+    /// The place at which alone the cells were looked at.
+    pub at: Option<String>,
     pub sampler: Sampler,
 }
 
@@ -32,6 +34,8 @@ struct SeenWays {
     back: Vec<TraceMoment>,
     drift: Vec<TraceMoment>,
     is_whole: bool,
+    /// What a cell did from one moment to the next.
+    between: Between,
 }
 
 impl PlotPage<'_> {
@@ -39,7 +43,9 @@ impl PlotPage<'_> {
         let kept = |trace: &CellTrace| trace.clone().moments();
         let Sampler { there, back, drift, .. } = &self.sampler;
         let is_whole = there.is_whole() && back.is_whole();
-        let seen = SeenWays { there: kept(there), back: kept(back), drift: kept(drift), is_whole };
+        // Who looks at a place doesn't know what was between.
+        let between = if is_whole && self.at.is_none() { Between::Step } else { Between::Line };
+        let seen = SeenWays { there: kept(there), back: kept(back), drift: kept(drift), is_whole, between };
         match self.has_against {
             true => self.against(&seen),
             false => self.over_time(&seen),
@@ -60,7 +66,7 @@ impl PlotPage<'_> {
         if self.shows_erased {
             let at = self.sampler.width();
             let points = both().map(|moment| (moment.time as f64, value(moment, at))).collect();
-            let curve = Curve { name: "erased".into(), points, is_stepped: true, colour: COLOURS - 1 };
+            let curve = Curve { name: "erased".into(), points, between: Between::Step, colour: COLOURS - 1 };
             panels.push(Panel { name: "bits".into(), curves: vec![curve] });
         }
         let turn = self.sampler.turned();
@@ -92,7 +98,7 @@ impl PlotPage<'_> {
     ) -> Vec<Curve> {
         let curve = |(n, cell): (usize, &FollowedCell)| {
             let points = moments.clone().map(|moment| (moment.time as f64, value(moment, n))).collect();
-            Curve { name: cell.name.clone(), points, is_stepped: seen.is_whole, colour: n }
+            Curve { name: cell.name.clone(), points, between: seen.between, colour: n }
         };
         self.cells.iter().enumerate().map(curve).collect()
     }
@@ -103,7 +109,7 @@ impl PlotPage<'_> {
         let curve = |(adjoint, (n, cell)): (usize, (usize, &FollowedCell))| {
             let at = self.cells.len() + adjoint;
             let points = seen.back.iter().map(|moment| (moment.time as f64, value(moment, at))).collect();
-            Curve { name: adjoint_name(&cell.name), points, is_stepped: seen.is_whole, colour: n }
+            Curve { name: adjoint_name(&cell.name), points, between: seen.between, colour: n }
         };
         real.enumerate().map(curve).collect()
     }
@@ -114,16 +120,17 @@ impl PlotPage<'_> {
         let way = |moments: &[TraceMoment], n: usize| {
             moments.iter().map(|moment| (value(moment, cells.len()), value(moment, n))).collect()
         };
+        let between = if self.at.is_some() { Between::Nothing } else { Between::Line };
         let there = cells.iter().enumerate().map(|(n, cell)| Curve {
             name: cell.name.clone(),
             points: way(&seen.there, n),
-            is_stepped: false,
+            between,
             colour: n,
         });
         let back = cells.iter().enumerate().filter(|_| !seen.back.is_empty()).map(|(n, cell)| Curve {
             name: format!("{} (back)", cell.name),
             points: way(&seen.back, n),
-            is_stepped: false,
+            between,
             colour: COLOURS + (n + 1) % COLOURS,
         });
         let curves: Vec<Curve> = there.chain(back).collect();
@@ -156,6 +163,9 @@ impl PlotPage<'_> {
         }
         if let Some(turn) = self.sampler.turned() {
             description.push_str(&format!("The way back begins after {} steps. ", grouped(turn)));
+        }
+        if let Some(place) = &self.at {
+            description.push_str(&format!("Looked at where the run comes to {place}. "));
         }
         if !seen.is_whole {
             description.push_str("Of the many values the least and the greatest of each part are drawn. ");

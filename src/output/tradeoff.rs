@@ -1,7 +1,10 @@
-//! What `tradeoff` has measured: a table for people, one JSON object for programs. Measures nothing.
+//! What `tradeoff` has measured: a table and a picture for people, one JSON object for programs. Measures nothing.
 
 use std::io::{self, Write};
 
+use reviver_pictures::document::Words;
+use reviver_pictures::numbers::grouped;
+use reviver_pictures::tradeoff::{Method, Tradeoff};
 use serde_json::{Value as Json, json};
 
 use super::told::Object;
@@ -53,6 +56,27 @@ impl TradeoffPage {
             "joules": self.energy(row),
             "level": self.level(row),
         })
+    }
+
+    /// Steps over memory. Methods that differ in how far they go are a family: their names begin with the same word.
+    pub fn picture(&self, file: &str) -> Tradeoff {
+        let family = |row: &TradeoffRow| row.name.split(' ').next().unwrap_or_default().to_owned();
+        let mut families: Vec<String> = self.rows.iter().map(family).collect();
+        families.dedup();
+        let method = |row: &TradeoffRow| Method {
+            name: row.name.clone(),
+            steps: row.steps,
+            bytes: row.bytes,
+            erased_bits: row.erased_bits,
+            family: families.iter().position(|known| *known == family(row)).unwrap_or_default(),
+        };
+        let told = self.rows.iter().map(|row| {
+            let [steps, bytes, bits] = [row.steps, row.bytes, row.erased_bits].map(grouped);
+            format!("{}: {steps} steps, {bytes} bytes at most, {bits} bits erased.", row.name)
+        });
+        let description = told.collect::<Vec<_>>().join(" ");
+        let words = Words { title: format!("{file}: steps, memory and erased bits, by method"), description };
+        Tradeoff { words, methods: self.rows.iter().map(method).collect() }
     }
 
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -296,6 +296,27 @@ fn a_tradeoff_has_a_line_for_each_method() {
         assert_eq!(method["erased_bits"], 0);
         assert!(method["level"].as_f64().unwrap() > 1.0, "{method}");
     }
+    let folder = Folder::new();
+    let drawn = folder.at("tradeoff.svg");
+    reviver(&format!("{asked} --svg {drawn}")).expect(0).prints(&page);
+    let svg = String::from_utf8(folder.read("tradeoff.svg")).unwrap();
+    for method in methods {
+        let [steps, bytes, bits] =
+            ["steps", "peak_bytes", "erased_bits"].map(|member| grouped(&method[member]));
+        let told = format!(
+            "{}: {steps} steps, {bytes} bytes at most, {bits} bits erased.",
+            method["method"].as_str().unwrap()
+        );
+        assert!(svg.contains(&told), "{told}\n{svg}");
+    }
+    assert_eq!(svg.matches("<ellipse").count(), 2 * methods.len());
+    assert!(svg.contains("role=\"img\"") && svg.contains("prefers-color-scheme"));
+    std::fs::write(&drawn, "mine").unwrap();
+    reviver(&format!("{asked} --svg {drawn}")).expect(2).says("--force");
     reviver("tradeoff programs/collatz_plain.rasm --set n=0").expect(4).says("assertion");
     reviver("tradeoff programs/collatz_plain.rasm --temperature -1").expect(2);
+}
+
+fn grouped(count: &serde_json::Value) -> String {
+    reviver_pictures::numbers::grouped(count.as_u64().unwrap())
 }

@@ -194,6 +194,35 @@ fn one_cell_over_another_is_a_curve() {
 }
 
 #[test]
+fn cells_can_be_looked_at_where_the_run_comes_to_a_place() {
+    let plot = |options: &str| {
+        let plotted = reviver(&format!("plot programs/fib.rasm --cells a {options}")).expect(0);
+        let picture = Picture::of(&plotted.stdout);
+        // The legend has a piece of the curve, too.
+        let [_, ref curve] = picture.lines(FIRST)[..] else { panic!("one curve") };
+        (curve.clone(), picture.description)
+    };
+    // The loop is left at its eleventh round; the way back comes to the same moments.
+    let (there, told) = plot("--at leave --there");
+    assert_eq!(there.len(), 11);
+    assert!(
+        told.contains("a (value): from 0 to 55, at the end 55. Looked at where the run comes to line 28."),
+        "{told}"
+    );
+    let (both, told) = plot("--at 28");
+    assert_eq!(both.len(), 22);
+    assert!(told.contains("from 0 to 55, at the end 0."), "{told}");
+    let mirrored: Vec<f64> = both.iter().rev().map(|point| point.1).collect();
+    assert!(both.iter().zip(&mirrored).all(|(point, height)| (point.1 - height).abs() < 1e-9));
+    // The first line of a run, and limits on the way, are met once.
+    let first = "plot programs/sum3.rasm --cells s --at 32";
+    assert!(Picture::of(&reviver(first).expect(0).stdout).description.contains("s (value): from 0"));
+    reviver("plot programs/fib.rasm --cells a --at 99").expect(2).says("no instructions");
+    reviver("plot programs/fib.rasm --cells a --at leve").expect(2).says("`leave`");
+    reviver("plot programs/fib.rasm --cells a --at 28 --drift").expect(2);
+}
+
+#[test]
 fn long_runs_are_thinned_and_keep_their_peaks() {
     let plotted = reviver("plot programs/fib.rasm --set n=40000 --cells n --there").expect(0).stdout;
     let picture = Picture::of(&plotted);
@@ -286,7 +315,12 @@ fn a_circuit_has_its_gates() {
 #[test]
 fn what_is_no_circuit_is_refused_with_its_place() {
     let branches = reviver("circuit programs/fib.rasm").expect(3);
-    branches.says("fib.rasm:27: `from");
+    // As it stands in the text, with its label.
+    branches.says("fib.rasm:27: `from again, a != 0`");
+    let folder = Folder::new();
+    let block =
+        folder.file("block.rasm", ".inout a, b\n        if a == 1\n            not b\n        fi a == 1\n");
+    reviver(&format!("circuit {block}")).expect(3).says("block.rasm:2: `if a == 1`").says("it branches");
     reviver("circuit course/book/programs/mixed.rasm")
         .expect(3)
         .says("mixed.rasm:5: `add x, 2`")

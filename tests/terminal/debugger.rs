@@ -90,6 +90,29 @@ pub fn a_tour() {
     terminal.is_restored();
 }
 
+/// The tour that explains the screen: what is tried is noticed, and what was a step is told.
+pub fn the_tour_for_beginners() {
+    let terminal = debug(80, 24, "programs/fib.rasm --tour --preset vi");
+    terminal.shows("tour 1 of 14: the screen");
+    terminal.keys(&["r"]);
+    terminal.shows("l carries out the instruction behind ►");
+    terminal.keys(&["l", "l", "l"]);
+    terminal.shows("tour 2 of 14: one step forward ✓ tried");
+    terminal.shows("`add a, b` adds the function's value to the target: a ← a + b;");
+    terminal.keys(&["r", "h"]);
+    terminal.shows("`add a, b` is undone: a ← a - b; here a ← 1 - 1 = 0.");
+    terminal.keys(&["R"]);
+    terminal.shows("tour 2 of 14");
+    terminal.keys(&["Q"]);
+    terminal.shows("the tour is over");
+    terminal.wait_for(|screen| !screen.contains("tour 2 of 14"));
+    terminal.keys(&["q"]);
+    terminal.is_restored();
+    // Where nothing can be drawn, that is said.
+    terminal.line(&format!("{REVIVER} debug programs/fib.rasm --tour | cat; echo end"));
+    terminal.shows("the tour explains that screen: begin it in a terminal");
+}
+
 fn command(terminal: &Terminal, text: &str) {
     terminal.keys(&[":"]);
     terminal.line(text);

@@ -34,6 +34,7 @@ const IN_A_TERMINAL: &[Named] = named! {
     a_small_terminal
     a_large_terminal
     a_tour
+    the_tour_for_beginners
     ctrl_c_stops_a_run_and_never_quits
     a_program_with_errors_is_shown_with_them
     ctrl_c_in_the_line_mode

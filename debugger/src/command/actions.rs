@@ -2,6 +2,7 @@
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role, Shape};
+use reviver_vm::Program;
 use reviver_vm::Travel::{self, Backward, Forward};
 use reviver_vm::notation::Notation;
 
@@ -428,17 +429,21 @@ pub fn gradient(console: &mut Console, row: CommandRow, rest: &str) -> CommandRe
 
 /// The program's only real result, which is the loss where none is named.
 fn only_result(session: &Session, row: CommandRow) -> Result<String, CommandError> {
-    let globals = session.program().module().globals.iter();
-    let is_result = |global: &&Global| {
-        let is_cell = global.class == Class::Real && global.shape == Shape::Scalar;
-        is_cell && matches!(global.role, Role::Out | Role::InOut)
-    };
-    let names: Vec<&str> = globals.filter(is_result).map(|global| global.name.as_str()).collect();
+    let names: Vec<&str> = real_results(session.program()).collect();
     match names[..] {
         [name] => Ok(name.to_owned()),
         [] => Err(row.wrong("`gradient` takes the loss, a real cell: the program has no real result")),
         _ => Err(row.wrong(format!("`gradient` takes the loss: the program has {}", names.join(", ")))),
     }
+}
+
+/// The names of a program's results that are real cells.
+pub(crate) fn real_results(program: &Program) -> impl Iterator<Item = &str> {
+    let is_result = |global: &&Global| {
+        let is_cell = global.class == Class::Real && global.shape == Shape::Scalar;
+        is_cell && matches!(global.role, Role::Out | Role::InOut)
+    };
+    program.module().globals.iter().filter(is_result).map(|global| global.name.as_str())
 }
 
 pub fn timeline(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {

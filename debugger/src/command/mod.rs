@@ -18,6 +18,7 @@ mod scripts;
 pub mod table;
 pub mod topics;
 
+pub(crate) use actions::real_results;
 pub(crate) use arguments::without_comment;
 pub(crate) use code::breakpoints_at;
 pub use console::{CommandError, Console, Outcome, Painter};

@@ -36,10 +36,20 @@ pub enum ScreenAction {
     /// To take the answer away.
     Close,
     Keys,
+    Tour(TourTurn),
     Mouse,
     Redraw,
     Suspend,
     /// To end the session, or to ask whether that is meant.
+    Leave,
+}
+
+/// Where a reader of the tour goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TourTurn {
+    Begin,
+    Next,
+    Back,
     Leave,
 }
 
@@ -111,6 +121,11 @@ pub(super) const TOGGLED: [(&str, Toggled); 4] = [
     ("fence", Toggled::Fence),
 ];
 
+/// The words for turns of the tour.
+pub(super) const TURNS: [(&str, TourTurn); 3] =
+    [("next", TourTurn::Next), ("back", TourTurn::Back), ("leave", TourTurn::Leave)];
+
+pub(super) const TURN_WORDS: &[&str] = &words_of(&TURNS);
 pub(super) const MOVE_WORDS: &[&str] = &words_of(&MOVES);
 pub(super) const TOGGLED_WORDS: &[&str] = &words_of(&TOGGLED);
 

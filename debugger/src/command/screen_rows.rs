@@ -6,7 +6,8 @@ use reviver_vm::Travel::{Backward, Forward};
 use super::arguments::split_word;
 use super::console::{ArgumentKind, Command, CommandError, CommandRow, commands};
 use super::screen::{
-    ArrayChoice, FocusTarget, MOVE_WORDS, MOVES, ScreenAction, TOGGLED, TOGGLED_WORDS, TimeZoom,
+    ArrayChoice, FocusTarget, MOVE_WORDS, MOVES, ScreenAction, TOGGLED, TOGGLED_WORDS, TURN_WORDS, TURNS,
+    TimeZoom, TourTurn,
 };
 
 /// What comes of a row.
@@ -67,6 +68,8 @@ commands! {
         "Type a command. LINE stands there already: what it lacks is typed.";
     "keys" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Keys),
         "Show the keys, and what they do.";
+    "tour" [] " [next | back | leave]" ArgumentKind::OneOf(TURN_WORDS) => tour,
+        "Begin the tour, or turn its pages. It explains the screen and each step in words.";
     "mouse" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Mouse),
         "Switch the mouse on, or off.";
     "redraw" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Redraw),
@@ -95,6 +98,13 @@ fn focus(row: CommandRow, rest: &str) -> Asked {
         "next" => FocusTarget::Next,
         "previous" => FocusTarget::Previous,
         pane => FocusTarget::Pane(pane.to_owned()),
+    }))
+}
+
+fn tour(row: CommandRow, rest: &str) -> Asked {
+    Ok(ScreenAction::Tour(match rest {
+        "" => TourTurn::Begin,
+        turn => one_of(row, turn, &TURNS)?,
     }))
 }
 

@@ -38,6 +38,10 @@ impl ScreenSlot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DividedScreen {
     pub slots: Vec<ScreenSlot>,
+    /// Where a tour is read, above the panes; empty where none is under way.
+    pub tour: Rect,
+    /// What is left for the panes.
+    pub panes: Rect,
     /// The keys that matter now, where there is room for them; below them the status line, and the command line or
     /// the last message.
     pub keys: Rect,
@@ -49,6 +53,11 @@ pub struct DividedScreen {
 const COMPACT: (u16, u16) = (80, 24);
 const ROOMY: (u16, u16) = (120, 40);
 const WIDE: (u16, u16) = (170, 40);
+
+/// Rows of a tour: its heading, three for the page, and two for the last step.
+const TOUR: u16 = 6;
+/// Rows of the card beside it, with its heading.
+const CARD_ON_TOUR: u16 = 5;
 
 /// What there is to show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,12 +72,21 @@ pub struct ScreenContent {
     pub plots: u16,
     /// Whether an answer is walked: it gets more room than the card.
     pub has_answer: bool,
+    /// Whether a tour is under way, which takes rows of all panes.
+    pub has_tour: bool,
 }
 
 impl ScreenContent {
     /// Rows of the card, or of the answer in its place: as many as the code.
     fn card(self, rows: u16) -> Constraint {
+        // Without what the instruction's documentation says: the tour tells it.
+        let rows = if self.has_tour { rows.min(CARD_ON_TOUR) } else { rows };
         if self.has_answer { Constraint::Percentage(50) } else { Constraint::Length(rows) }
+    }
+
+    /// Rows for the tour on a screen of this height: never so many that no pane has any left.
+    fn tour(self, height: u16) -> u16 {
+        if self.has_tour { TOUR.min(height / 3) } else { 0 }
     }
 
     /// Rows of the timeline: its heading, events, the bar, the steps, and what is below, where a plot gets so
@@ -82,7 +100,8 @@ impl ScreenContent {
 /// Divides a screen of this size. With `zoomed`, one pane gets all of it.
 pub fn divide(size: Rect, zoomed: bool, content: ScreenContent) -> DividedScreen {
     let [keys, status, prompt] = bottom(size);
-    let body = above(size);
+    let rows = [Constraint::Length(content.tour(size.height)), Constraint::Fill(1)];
+    let [tour, body] = Layout::vertical(rows).areas(above(size));
     let fits = |(width, height)| size.width >= width && size.height >= height && !zoomed;
     let slots = match () {
         () if fits(WIDE) => wide(body, content),
@@ -90,7 +109,7 @@ pub fn divide(size: Rect, zoomed: bool, content: ScreenContent) -> DividedScreen
         () if fits(COMPACT) => compact(body, content),
         () => vec![slot(body, &[&PaneKind::ALL])],
     };
-    DividedScreen { slots, keys, status, prompt }
+    DividedScreen { slots, tour, panes: body, keys, status, prompt }
 }
 
 /// The last rows: the keys, the status line, and below it the command line or the last message. Each is empty where

@@ -14,6 +14,7 @@ mod signals;
 mod split;
 pub mod terminal;
 pub mod theme;
+pub mod tour;
 
 use std::collections::VecDeque;
 use std::io;

@@ -384,6 +384,11 @@ impl CardView {
         card
     }
 
+    /// Whether adjoints are carried.
+    pub fn carries_adjoints(&self) -> bool {
+        self.mode
+    }
+
     /// The call that the step begins, with what it is given: `tower(disks=1, source=2)`. None where it begins none.
     pub fn call(&self, number: &dyn Fn(&str) -> String) -> Option<String> {
         self.call.as_ref().map(|call| call_text(&call.procedure, &call.arguments, number))

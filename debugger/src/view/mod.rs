@@ -11,3 +11,4 @@ pub mod plot;
 pub mod stack;
 pub mod status;
 pub mod timeline;
+pub mod told;

@@ -6,10 +6,24 @@ use reviver_debugger::tui::panes::PaneKind::{self, Arrays, Cells};
 
 /// Programs with much to show, and with little.
 const CONTENTS: [ScreenContent; 4] = [
-    ScreenContent { cells: 5, arrays: 0, has_branches: false, plots: 0, has_answer: false },
-    ScreenContent { cells: 30, arrays: 90, has_branches: true, plots: 2, has_answer: true },
-    ScreenContent { cells: 4, arrays: 2, has_branches: false, plots: u16::MAX, has_answer: false },
-    ScreenContent { cells: u16::MAX, arrays: u16::MAX, has_branches: false, plots: 0, has_answer: false },
+    ScreenContent { cells: 5, arrays: 0, has_branches: false, plots: 0, has_answer: false, has_tour: false },
+    ScreenContent { cells: 30, arrays: 90, has_branches: true, plots: 2, has_answer: true, has_tour: false },
+    ScreenContent {
+        cells: 4,
+        arrays: 2,
+        has_branches: false,
+        plots: u16::MAX,
+        has_answer: false,
+        has_tour: false,
+    },
+    ScreenContent {
+        cells: u16::MAX,
+        arrays: u16::MAX,
+        has_branches: false,
+        plots: 0,
+        has_answer: false,
+        has_tour: false,
+    },
 ];
 
 #[test]

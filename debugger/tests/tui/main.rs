@@ -16,5 +16,6 @@ mod speed;
 #[path = "../support/mod.rs"]
 mod support;
 mod time;
+mod tour;
 mod walk;
 mod words;

@@ -22,7 +22,10 @@ impl App {
     /// Carries a line out, with what is selected in the place of `@`.
     pub(super) fn run(&mut self, line: &str) -> Option<Effect> {
         match ScreenAction::of(line) {
-            Some(Ok(action)) => self.act(action),
+            Some(Ok(action)) => {
+                self.notice(line);
+                self.act(action)
+            }
             Some(Err(error)) => {
                 self.say(Tone::Command, line);
                 self.refuse(&render_error(&error))
@@ -78,6 +81,7 @@ impl App {
             ScreenAction::Zoom => self.panes.zoomed = !self.panes.zoomed,
             ScreenAction::Cursor(to) => return self.move_focused(to),
             ScreenAction::Array(choice) => return self.choose_array(&choice),
+            ScreenAction::Tour(turn) => return self.turn_tour(turn),
             ScreenAction::Keys => self.overlay = Some(Overlay::help(&self.keys)),
         }
         None

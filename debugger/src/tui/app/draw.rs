@@ -14,6 +14,7 @@ use crate::tui::layout::{ScreenContent, ScreenSlot, above, bottom};
 use crate::tui::panes::status::{Running, StatusWidget, draw_running};
 use crate::tui::panes::text::cut;
 use crate::tui::panes::{Context, Pane, PaneKind};
+use crate::tui::tour::strip;
 
 impl App {
     /// Draws the whole screen.
@@ -48,14 +49,16 @@ impl App {
         for slot in &screen.slots {
             self.draw_slot(slot, buffer);
         }
+        if let Some(tour) = &self.tour {
+            strip::draw(tour, &self.keys, &self.theme, screen.tour, buffer);
+        }
         let hints = self.hints(screen.keys.width.into());
         Line::styled(hints, self.theme.dim).render(screen.keys, buffer);
         self.draw_status(screen.status, buffer);
         self.draw_last_row(screen.prompt, buffer);
         if let Some(overlay) = &mut self.overlay {
-            let above = above(area);
             let wanted = self.choices.search.as_deref();
-            overlay.draw(self.messages.lines(), wanted, &self.theme, above, buffer);
+            overlay.draw(self.messages.lines(), wanted, &self.theme, screen.panes, buffer);
         }
         self.picture.clone_from(buffer);
         self.prompt_cursor(screen.prompt)
@@ -72,6 +75,7 @@ impl App {
             has_branches: session.timeline().forks().len() > 1,
             plots: (plots.cells.len() + usize::from(plots.has_calls())) as u16,
             has_answer: self.panes.in_front(PaneKind::Answer),
+            has_tour: self.tour.is_some(),
         };
         let before = self.panes.area(PaneKind::Timeline);
         self.panes.fit(area, content);

@@ -19,6 +19,7 @@ use crate::tui::keys::KeyMap;
 use crate::tui::panes::Choices;
 use crate::tui::picture::{self, LEAST, MOST, Paper};
 use crate::tui::theme::{Theme, ThemeName};
+use crate::tui::tour::reading::Tour;
 
 /// A screen without its session. It draws a copy of one.
 #[derive(Clone, Debug)]
@@ -29,6 +30,7 @@ pub struct Face {
     panes: Arrangement,
     choices: Choices,
     messages: Messages,
+    tour: Option<Tour>,
     plotted: Plotted,
     /// Where the session was when the screen was seen so; none where there was no screen.
     seen_at: Option<Moment>,
@@ -44,6 +46,7 @@ impl Default for Face {
             panes: Arrangement::new(),
             choices: Choices::default(),
             messages: Messages::default(),
+            tour: None,
             plotted: Plotted::default(),
             seen_at: None,
         }
@@ -119,6 +122,7 @@ impl App {
             panes: self.panes.clone(),
             choices: self.choices.clone(),
             messages: self.messages.clone(),
+            tour: self.tour.clone(),
             plotted: self.plotted,
             seen_at: Some(session.moment()),
         }))
@@ -131,7 +135,7 @@ impl App {
         let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
         let mut app = App::with(Whereabouts::Here(Box::new(console)), face.keys, face.theme);
         (app.panes, app.choices, app.messages) = (face.panes, face.choices, face.messages);
-        app.plotted = face.plotted;
+        (app.tour, app.plotted) = (face.tour, face.plotted);
         app.look_once();
         if !is_seen {
             app.follow();

@@ -9,6 +9,7 @@ mod draw;
 mod effect;
 mod errand;
 mod face;
+mod guide;
 mod heading;
 mod hints;
 mod leave;
@@ -48,6 +49,7 @@ use super::event::{Gesture, InputEvent};
 use super::keys::{Key, KeyMap};
 use super::panes::{Choices, Context, PaneKind, Scroll, timeline};
 use super::theme::{Theme, ThemeName};
+use super::tour::reading::Tour;
 use crate::belongings::would_be_gone;
 use crate::command::screen::ScreenAction;
 use crate::command::{Console, Outcome};
@@ -106,6 +108,7 @@ pub struct App {
     messages: Messages,
     prompt: Option<Prompt>,
     overlay: Option<Overlay>,
+    tour: Option<Tour>,
     /// Lines typed before: commands, and what was searched.
     typed: [Vec<String>; 2],
     player: Player,
@@ -164,6 +167,7 @@ impl App {
             messages: Messages::default(),
             prompt: None,
             overlay: None,
+            tour: None,
             typed: [Vec::new(), Vec::new()],
             player: Player::new(),
             plotted: plots::Plotted::default(),
@@ -257,7 +261,8 @@ impl App {
     pub fn returned(&mut self, done: Done) -> Vec<Effect> {
         self.is_stale = true;
         self.engine = Whereabouts::Here(done.console);
-        (self.footprint, self.card) = (done.footprint, done.card);
+        self.footprint = done.footprint;
+        let before = std::mem::replace(&mut self.card, done.card);
         self.keep_selected();
         if done.has_moved {
             self.follow_elements();
@@ -266,6 +271,7 @@ impl App {
         self.choices.displayed = self.console().map(report::displayed).unwrap_or_default();
         match done.result {
             TaskResult::Command { line, is_quiet, outcome } => {
+                outcome.iter().for_each(|outcome| self.tell_step(before.as_ref(), outcome));
                 let quits = outcome.as_ref().is_ok_and(Outcome::quits);
                 self.report(&line, is_quiet, done.has_moved, outcome);
                 if quits {

@@ -25,6 +25,7 @@ impl App {
     ) {
         if let Ok(outcome) = &outcome {
             self.plotted(outcome);
+            self.notice(line);
         }
         let Whereabouts::Here(console) = &self.engine else { return };
         let answer = outcome.as_ref().ok().and_then(|outcome| Answer::of(&console.session, line, outcome));

@@ -1,0 +1,62 @@
+//! The tour on the screen: it begins, is turned and left, and notices what was tried and what the last step was.
+
+use super::messages::Tone;
+use super::{App, Effect};
+use crate::command::Outcome;
+use crate::command::screen::TourTurn;
+use crate::tui::tour::reading::Tour;
+use crate::view::card::CardView;
+use crate::view::told::told;
+
+impl App {
+    /// The application with the tour begun, where there is a session to look at.
+    #[must_use]
+    pub fn on_tour(mut self) -> App {
+        self.begin_tour();
+        self
+    }
+
+    fn begin_tour(&mut self) {
+        self.tour = self.session().map(|session| Tour::of(session.program()));
+    }
+
+    pub(super) fn turn_tour(&mut self, turn: TourTurn) -> Option<Effect> {
+        let goes_on = match (&mut self.tour, turn) {
+            (_, TourTurn::Begin) | (None, TourTurn::Next) => {
+                self.begin_tour();
+                true
+            }
+            (None, TourTurn::Back | TourTurn::Leave) => {
+                let begin = self.keys.way_to("tour next");
+                return self.note_why(&format!("no tour is under way: {begin} begins one"));
+            }
+            (Some(tour), TourTurn::Next) => tour.further(),
+            (Some(tour), TourTurn::Back) => tour.back(),
+            (Some(_), TourTurn::Leave) => false,
+        };
+        if !goes_on {
+            self.tour = None;
+            let [again, keys] = ["tour next", "keys"].map(|line| self.keys.way_to(line));
+            let over = format!("the tour is over: {again} begins it again, {keys} shows all keys");
+            self.say(Tone::Note, &over);
+        }
+        None
+    }
+
+    /// Notices that a line was carried out.
+    pub(super) fn notice(&mut self, line: &str) {
+        self.tour.iter_mut().for_each(|tour| tour.notice(line));
+    }
+
+    /// Tells the step that was made. `before` is the card of what came next before it.
+    pub(super) fn tell_step(&mut self, before: Option<&CardView>, outcome: &Outcome) {
+        let Some(tour) = &mut self.tour else { return };
+        match outcome {
+            Outcome::Motion(motion) => {
+                tour.told = told(motion, before, self.card.as_ref()).unwrap_or_default()
+            }
+            outcome if outcome.moves() => tour.told.clear(),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Words with keys in them: which key a reader presses is asked of the key map, so that a page is right for every
+//! preset, and for a user's own keys. Breaks them into rows. Knows no page.
+
+use crate::tui::keys::KeyMap;
+use crate::tui::panes::text::width;
+
+/// A piece of a word, and whether it is a key.
+type WordPiece = (String, bool);
+
+/// Words, each of them of pieces: a key and the comma behind it are one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyedWords(Vec<Vec<WordPiece>>);
+
+impl KeyedWords {
+    /// A text in which command lines stand in braces.
+    pub fn of(text: &str, keys: &KeyMap) -> KeyedWords {
+        let mut words: Vec<Vec<WordPiece>> = vec![Vec::new()];
+        let mut rest = text;
+        while let Some((before, line, after)) = braced(rest) {
+            add(&mut words, before);
+            words.last_mut().into_iter().for_each(|word| word.push((keys.way_to(line), true)));
+            rest = after;
+        }
+        add(&mut words, rest);
+        words.retain(|word| !word.is_empty());
+        KeyedWords(words)
+    }
+
+    /// These words, and more.
+    #[must_use]
+    pub fn and(mut self, text: &str, keys: &KeyMap) -> KeyedWords {
+        self.0.extend(KeyedWords::of(text, keys).0);
+        self
+    }
+
+    /// The words in rows of at most so many columns, with a blank between any two. A longer word has a row of its own.
+    pub fn rows(&self, most: usize) -> Vec<Vec<WordPiece>> {
+        let mut rows: Vec<Vec<WordPiece>> = Vec::new();
+        let mut used = 0;
+        for word in &self.0 {
+            let wide = columns(word);
+            match rows.last_mut().filter(|_| used + 1 + wide <= most) {
+                Some(row) => {
+                    row.push((" ".to_owned(), false));
+                    row.extend(word.iter().cloned());
+                    used += 1 + wide;
+                }
+                None => {
+                    rows.push(word.clone());
+                    used = wide;
+                }
+            }
+        }
+        rows
+    }
+}
+
+fn braced(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once('{')?;
+    let (line, after) = rest.split_once('}')?;
+    Some((before, line, after))
+}
+
+/// Adds text to words: what comes before its first blank belongs to the last of them.
+fn add(words: &mut Vec<Vec<WordPiece>>, text: &str) {
+    for (n, part) in text.split(' ').enumerate() {
+        if n > 0 {
+            words.push(Vec::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| !part.is_empty()) {
+            word.push((part.to_owned(), false));
+        }
+    }
+}
+
+fn columns(word: &[WordPiece]) -> usize {
+    word.iter().map(|(text, _)| width(text)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KeyedWords;
+    use crate::tui::keys::{KeyMap, Preset};
+
+    fn rows(text: &str, most: usize) -> Vec<String> {
+        let rows = KeyedWords::of(text, &KeyMap::new(Preset::Vi)).rows(most);
+        rows.into_iter().map(|row| row.into_iter().map(|(text, _)| text).collect()).collect()
+    }
+
+    #[test]
+    fn keys_are_those_of_the_map() {
+        assert_eq!(rows("{step}, then {next}.", 40), ["l, then o."]);
+        assert_eq!(rows("({end}) {no such line}", 40), ["($) :no such line"]);
+    }
+
+    #[test]
+    fn what_belongs_to_a_word_stays_with_it() {
+        assert_eq!(rows("one {step}, two", 6), ["one l,", "two"]);
+        assert_eq!(rows("one {step}, two", 5), ["one", "l,", "two"]);
+        assert_eq!(rows("", 5), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,63 @@
+//! A motion in words, for somebody who sees such a thing for the first time: of a single step what the instruction
+//! does, with its numbers. All of it is what the card and the instruction's row say.
+
+use reviver_vm::Travel;
+
+use super::card::{CardView, Topic};
+use crate::outcome::Motion;
+
+/// A motion in a sentence; none of one that led nowhere. `before` and `after` are the cards of the instructions that
+/// came next before it and behind it.
+pub fn told(motion: &Motion, before: Option<&CardView>, after: Option<&CardView>) -> Option<String> {
+    let (from, to) = (motion.from, motion.to);
+    let passed = match motion.travel {
+        Travel::Forward => before.filter(|card| !card.is_end),
+        Travel::Backward => after.filter(|card| !card.is_end),
+    };
+    match (from.branch == to.branch, to.step.abs_diff(from.step), passed) {
+        (true, 0, _) => None,
+        (true, 1, Some(card)) => Some(single(card, motion.travel)),
+        (true, steps, _) if to.step > from.step => {
+            Some(format!("{steps} steps forward, from step {} to step {}.", from.step, to.step))
+        }
+        (true, steps, _) => Some(format!(
+            "{steps} steps back, from step {} to step {}: each instruction was undone, the last one first.",
+            from.step, to.step
+        )),
+        (false, ..) => Some(format!("To step {} of branch {}.", to.step, to.branch)),
+    }
+}
+
+/// One instruction, carried out or undone.
+fn single(card: &CardView, travel: Travel) -> String {
+    let lines = card.lines(&str::to_owned);
+    let is_of_way = |topic: Topic| match travel {
+        Travel::Forward => topic == Topic::Does,
+        Travel::Backward => matches!(topic, Topic::Undone | Topic::Lost),
+    };
+    let name = &card.instruction;
+    let mut text = match travel {
+        Travel::Forward => format!("`{name}` {}", within(first_sentence(&card.doc))),
+        Travel::Backward => format!("`{name}` is undone"),
+    };
+    for (_, line) in lines.iter().filter(|(topic, _)| is_of_way(*topic)) {
+        text = format!("{text}: {}", line.formula);
+        text.extend(line.numbers.iter().map(|numbers| format!("; here {numbers}")));
+    }
+    // The rule that the card has first is the one of the direction in which the session faces.
+    if card.carries_adjoints() && lines.first().is_some_and(|(topic, _)| is_of_way(*topic)) {
+        let carried = lines.iter().filter(|(topic, _)| *topic == Topic::Adjoint);
+        text.extend(carried.map(|(_, line)| format!("; adjoint: {}", line.formula)));
+    }
+    text + "."
+}
+
+fn first_sentence(doc: &str) -> &str {
+    doc.split_once(". ").map_or(doc, |(first, _)| first).trim_end_matches('.')
+}
+
+/// A sentence as it stands within another one.
+fn within(sentence: &str) -> String {
+    let mut rest = sentence.chars();
+    rest.next().map_or_else(String::new, |first| first.to_lowercase().chain(rest).collect())
+}
