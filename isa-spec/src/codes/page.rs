@@ -15,7 +15,8 @@ Written from the codes themselves by `reviver`; a test holds this page to them. 
 `reviver explain` lists all. A message shows its code in brackets (`error[E20]`, `warning[W03]`, `trap[T22]`), and with `--json` it is
 the member `code`. A code never changes its meaning. Its words (`reviver explain index-outside`) do as well.
 
-Each program is the smallest one that shows its code, and no other; behind it stands the same one mended.
+Each program is the smallest one that shows its code, and no other; behind it stands the same one mended, or
+another command where only that is at fault.
 ";
 
 /// The kinds of codes, by their first letters.
@@ -36,8 +37,15 @@ pub fn page(entry: &CodeEntry) -> String {
             trial(&mut text, entry, shown);
             text.push('\n');
             paragraph(&mut text, account.cure);
-            let _ = writeln!(text, "\nMended:\n");
-            trial(&mut text, entry, mended);
+            match shown.text == mended.text {
+                true => {
+                    let _ = writeln!(text, "\nWith this it runs:\n\n    $ {}", mended.typed(&entry.file()));
+                }
+                false => {
+                    let _ = writeln!(text, "\nMended:\n");
+                    trial(&mut text, entry, mended);
+                }
+            }
         }
         CodeEvidence::Untold(why) => {
             text.push('\n');
@@ -83,7 +91,12 @@ fn section(text: &mut String, entry: &CodeEntry) {
         CodeEvidence::Programs { shown, mended } => {
             fenced(text, entry, shown);
             let _ = write!(text, "\n{}\n", account.cure);
-            fenced(text, entry, mended);
+            match shown.text == mended.text {
+                true => {
+                    let _ = write!(text, "\n```text\n$ {}\n```\n", mended.typed(&entry.file()));
+                }
+                false => fenced(text, entry, mended),
+            }
         }
         CodeEvidence::Untold(why) => {
             let _ = write!(text, "\nNo program shows it: {why}. {}\n", account.cure);
