@@ -20,8 +20,6 @@ pub fn verdict(file: &Path, way: &str, ending: &Ending) -> Fallible {
             format_args!("the strategy `{strategy}` takes more than {bytes} bytes here"),
         )
         .help("`--memory` allows more; of all strategies `checkpoint` takes the least"),
-        Ending::Trapped(explanation) => {
-            output::trap(Exit::Trap, &format!("trap{way}"), &read::name(file), explanation)
-        }
+        Ending::Trapped(explanation) => output::trap(Exit::Trap, way, &read::name(file), explanation),
     })
 }

@@ -62,6 +62,7 @@ pub use api::way_back::WayBack;
 pub use api::workspace::Workspace;
 pub use reviver_assembler::constants::GivenConstant;
 pub use reviver_assembler::files::{Disk, Files, FilesInMemory};
+pub use reviver_vm::codes::TrapCode;
 pub use reviver_vm::differentiate::{Astray, DifferentiateError, Trust};
 pub use reviver_vm::explain::Explanation;
 pub use reviver_vm::garbage::Garbage;

@@ -133,5 +133,10 @@ fn described(path: &Path, structure: &Structure, violation: &Violation) -> Strin
     let file = at.and_then(|at| structure.file(at));
     let place = place(&name(path), file, at.and_then(|at| structure.line(at)));
     let help = violation.help.iter().map(|help| format!("  = help: {help}\n"));
-    format!("error: {}\n --> {place}\n{}", violation.message, help.collect::<String>())
+    format!(
+        "error[{}]: {}\n --> {place}\n{}",
+        violation.code.text(),
+        violation.message,
+        help.collect::<String>()
+    )
 }

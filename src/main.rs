@@ -97,6 +97,7 @@ fn run(command: &Invocation) -> Fallible {
         Invocation::Bennett(options) => commands::bennett::run(options),
         Invocation::Tradeoff(options) => commands::tradeoff::run(options),
         Invocation::Isa(options) => commands::isa::run(options),
+        Invocation::Explain(options) => commands::explain::run(options),
         Invocation::Completions(options) => commands::completions::run(options),
     }
 }

@@ -234,8 +234,8 @@ pub fn interrupted(what: &impl Display) -> Failure {
 pub fn failure(options: &Start, program: &Program, error: DifferentiateError) -> Failure {
     match error {
         DifferentiateError::Trap { backward, explanation } => {
-            let what = if backward { "trap on the way back" } else { "trap" };
-            let failure = output::trap(Exit::Trap, what, &read::name(&options.given.file), &explanation);
+            let way = if backward { " on the way back" } else { "" };
+            let failure = output::trap(Exit::Trap, way, &read::name(&options.given.file), &explanation);
             match explanation.cause {
                 cause if cause.is_about_derivatives() => {
                     failure.help("differentiate where it has one, or branch around it there")

@@ -2,6 +2,7 @@
 //! means would be a guess. Of one that can, every problem is found in one run. Knows no statement
 //! and no rule itself.
 
+use reviver_isa::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -99,8 +100,13 @@ pub fn assemble_with(name: &str, bytes: Vec<u8>, files: &dyn Files, constants: &
 }
 
 fn no_program() -> Diagnostic {
-    Diagnostic::error("there is no program here", Span::default(), "nothing is declared")
-        .help("declare cells with `.in` and `.out`, and write one instruction a line")
+    Diagnostic::error(
+        ProblemCode::NoProgram,
+        "there is no program here",
+        Span::default(),
+        "nothing is declared",
+    )
+    .help("declare cells with `.in` and `.out`, and write one instruction a line")
 }
 
 /// The line on which each instruction acts.
@@ -183,9 +189,9 @@ impl<'l> Verdict<'l> {
     fn diagnostic(&self, violation: &Violation) -> Diagnostic {
         let place = self.place(violation.site);
         let mut diagnostic = if violation.not_yet {
-            Diagnostic::warning(&violation.message, place, "here")
+            Diagnostic::warning(violation.code, &violation.message, place, "here")
         } else {
-            Diagnostic::error(&violation.message, place, "here")
+            Diagnostic::error(violation.code, &violation.message, place, "here")
         };
         if let Some((site, text)) = &violation.other {
             diagnostic = diagnostic.with(self.place(*site), text);

@@ -1,5 +1,7 @@
 //! What is wrong with a source text: a message, the place, related places and a cure.
 
+use reviver_isa::codes::ProblemCode;
+
 use crate::span::Span;
 
 /// How bad it is: nothing is assembled from a text with an error.
@@ -20,6 +22,8 @@ pub struct Label {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub severity: Severity,
+    /// What kind of mistake it is; none of what only counts others.
+    pub code: Option<ProblemCode>,
     pub message: String,
     pub primary: Label,
     /// The other half of paired things, the first declaration of a name twice declared, the use of
@@ -31,9 +35,15 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// What keeps a text from being assembled, and where.
-    pub fn error(message: impl Into<String>, span: Span, text: impl Into<String>) -> Diagnostic {
+    pub fn error(
+        code: ProblemCode,
+        message: impl Into<String>,
+        span: Span,
+        text: impl Into<String>,
+    ) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,
+            code: Some(code),
             message: message.into(),
             primary: Label { span, text: text.into() },
             related: Vec::new(),
@@ -42,8 +52,13 @@ impl Diagnostic {
     }
 
     /// What is allowed and yet doubtful, and where.
-    pub fn warning(message: impl Into<String>, span: Span, text: impl Into<String>) -> Diagnostic {
-        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(message, span, text) }
+    pub fn warning(
+        code: ProblemCode,
+        message: impl Into<String>,
+        span: Span,
+        text: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, message, span, text) }
     }
 
     /// Adds a related place.
@@ -124,9 +139,9 @@ impl Collection {
             let (plural, are) = if left_out == 1 { ("", "is") } else { ("s", "are") };
             let message = format!("{left_out} more {what}{plural} {are} not listed");
             let place = Label { span: last.primary.span, text: "the last one listed".into() };
-            let rest =
-                Diagnostic { message, primary: place, related: Vec::new(), help: None, ..last.clone() };
-            list.push(rest);
+            let severity = last.severity;
+            let (related, help) = (Vec::new(), None);
+            list.push(Diagnostic { severity, code: None, message, primary: place, related, help });
         }
         list
     }

@@ -3,6 +3,7 @@
 //! A file counts once, however often and from wherever it is included. A file that includes itself,
 //! directly or through others, is an error.
 
+use reviver_isa::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -67,13 +68,18 @@ impl Loaded {
     fn include(&mut self, path: &str, place: Span, files: &dyn Files) {
         if self.open.len() > DEEPEST {
             let message = format!("includes nest more than {DEEPEST} deep");
-            self.diagnostics.push(Diagnostic::error(message, place, "included here"));
+            self.diagnostics.push(Diagnostic::error(ProblemCode::TooMuch, message, place, "included here"));
             return;
         }
         let shown = self.path_of(path, place.file);
         if !Structure::is_path(&shown) {
             let message = "this path is too long, or has control characters";
-            self.diagnostics.push(Diagnostic::error(message, place, "included here"));
+            self.diagnostics.push(Diagnostic::error(
+                ProblemCode::FileNotIncluded,
+                message,
+                place,
+                "included here",
+            ));
             return;
         }
         let from = self.sources.name(place.file);
@@ -81,7 +87,10 @@ impl Loaded {
             Ok(read) => read,
             Err(reason) => {
                 let help = format!("paths are relative to `{from}`, the file that includes");
-                self.diagnostics.push(Diagnostic::error(reason, place, "included here").help(help));
+                self.diagnostics.push(
+                    Diagnostic::error(ProblemCode::FileNotIncluded, reason, place, "included here")
+                        .help(help),
+                );
                 return;
             }
         };
@@ -114,7 +123,8 @@ impl Loaded {
     fn refuse_cycle(&mut self, file: FileId, place: Span) {
         let Some(start) = self.open.iter().position(|(open, _)| *open == file) else { return };
         let message = format!("`{}` includes itself", self.sources.name(file));
-        let mut diagnostic = Diagnostic::error(message, place, "included here again");
+        let mut diagnostic =
+            Diagnostic::error(ProblemCode::IncludesItself, message, place, "included here again");
         for (_, place) in self.open.iter().skip(start + 1) {
             diagnostic = place.iter().fold(diagnostic, |d, place| d.with(*place, "on the way through this"));
         }

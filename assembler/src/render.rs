@@ -34,22 +34,28 @@ pub fn render(sources: &Sources, diagnostics: &[Diagnostic], color: bool) -> Str
     text
 }
 
-/// A report of what happened when a program ran, in the same manner: `what` stands where a diagnostic has
-/// `error`, and `notes` come behind the excerpts.
-pub fn report(
-    sources: &Sources,
-    what: &str,
-    diagnostic: &Diagnostic,
-    notes: &[String],
-    color: bool,
-) -> String {
+/// What happened when a program ran.
+pub struct RunReport<'r> {
+    /// Stands where a diagnostic has `error`.
+    pub what: &'r str,
+    pub message: &'r str,
+    pub primary: Label,
+    pub related: Vec<Label>,
+    /// Come behind the excerpts.
+    pub notes: Vec<String>,
+    pub help: Option<&'r str>,
+}
+
+/// A report in the manner of diagnostics.
+pub fn report(sources: &Sources, report: &RunReport<'_>, color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-    let mut group = group_of(sources, diagnostic, Level::ERROR.with_name(what));
-    for note in notes {
+    let title = Level::ERROR.with_name(report.what).primary_title(report.message);
+    let mut group = with_excerpts(Group::with_title(title), sources, &report.primary, &report.related);
+    for note in &report.notes {
         group = group.element(Level::NOTE.message(note.as_str()));
     }
-    if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+    if let Some(help) = report.help {
+        group = group.element(Level::HELP.message(help));
     }
     renderer.render(&[group]) + "\n"
 }
@@ -59,7 +65,11 @@ fn group<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Group<'a> {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let group = group_of(sources, diagnostic, level);
+    let mut title = level.primary_title(diagnostic.message.as_str());
+    if let Some(code) = diagnostic.code {
+        title = title.id(code.text());
+    }
+    let group = with_excerpts(Group::with_title(title), sources, &diagnostic.primary, &diagnostic.related);
     match &diagnostic.help {
         Some(help) => group.element(Level::HELP.message(help.as_str())),
         None => group,
@@ -67,9 +77,13 @@ fn group<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Group<'a> {
 }
 
 /// The title and the excerpts.
-fn group_of<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic, level: Level<'a>) -> Group<'a> {
-    let mut group = Group::with_title(level.primary_title(diagnostic.message.as_str()));
-    for (file, marks) in by_file(sources, diagnostic) {
+fn with_excerpts<'a>(
+    mut group: Group<'a>,
+    sources: &'a Sources,
+    primary: &'a Label,
+    related: &'a [Label],
+) -> Group<'a> {
+    for (file, marks) in by_file(sources, primary, related) {
         group = with_file(group, sources, file, marks);
     }
     group
@@ -105,10 +119,10 @@ impl<'a> Mark<'a> {
 }
 
 /// The labels by file, the file of the primary one first.
-fn by_file<'a>(sources: &Sources, diagnostic: &'a Diagnostic) -> Vec<(FileId, Vec<Mark<'a>>)> {
-    let related = diagnostic.related.iter().map(|label| (AnnotationKind::Context, label));
+fn by_file<'a>(sources: &Sources, primary: &'a Label, related: &'a [Label]) -> Vec<(FileId, Vec<Mark<'a>>)> {
+    let related = related.iter().map(|label| (AnnotationKind::Context, label));
     let mut files: Vec<(FileId, Vec<Mark<'a>>)> = Vec::new();
-    for (kind, label) in std::iter::once((AnnotationKind::Primary, &diagnostic.primary)).chain(related) {
+    for (kind, label) in std::iter::once((AnnotationKind::Primary, primary)).chain(related) {
         let mark = Mark::new(sources, kind, label);
         match files.iter_mut().find(|(file, _)| *file == label.span.file) {
             Some((_, marks)) => marks.push(mark),

@@ -3,6 +3,7 @@
 //! Every file that is added is there to stay, a broken one too, so that a diagnostic can show the
 //! place that breaks it. What is wrong with a file's bytes is said once, here.
 
+use reviver_isa::codes::ProblemCode;
 use std::string::FromUtf8Error;
 
 use reviver_isa::names::deceiving;
@@ -165,13 +166,23 @@ fn unreadable<T>(shown: String, problem: Diagnostic) -> Result<T, Box<Unreadable
 fn readable(file: FileId, bytes: Vec<u8>) -> Result<String, Box<Unreadable>> {
     if u32::try_from(bytes.len()).is_err() {
         let nowhere = Span { file, start: 0, end: 0 };
-        let problem = Diagnostic::error("this file is larger than 4 GiB", nowhere, "too large to assemble");
+        let problem = Diagnostic::error(
+            ProblemCode::UnreadableText,
+            "this file is larger than 4 GiB",
+            nowhere,
+            "too large to assemble",
+        );
         return unreadable(String::new(), problem);
     }
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         let shown = String::from("\u{fffd}");
         let place = Span { file, start: 0, end: shown.len() as u32 };
-        let problem = Diagnostic::error("this file is not UTF-8", place, "the byte order mark of UTF-16");
+        let problem = Diagnostic::error(
+            ProblemCode::UnreadableText,
+            "this file is not UTF-8",
+            place,
+            "the byte order mark of UTF-16",
+        );
         return unreadable(shown, problem.help("save the file as UTF-8"));
     }
     let text = String::from_utf8(bytes).or_else(|error| not_utf8(file, &error))?;
@@ -196,9 +207,13 @@ fn not_utf8(file: FileId, error: &FromUtf8Error) -> Result<String, Box<Unreadabl
     shown.push_str(&String::from_utf8_lossy(rest.get(..line_end).unwrap_or_default()));
     let replacement = char::REPLACEMENT_CHARACTER.len_utf8();
     let place = Span { file, start: valid as u32, end: (valid + replacement) as u32 };
-    let problem =
-        Diagnostic::error("this file is not UTF-8", place, format!("the byte {byte:#04x} is not UTF-8 here"))
-            .help("is it an image or another binary file? Save a text as UTF-8");
+    let problem = Diagnostic::error(
+        ProblemCode::UnreadableText,
+        "this file is not UTF-8",
+        place,
+        format!("the byte {byte:#04x} is not UTF-8 here"),
+    )
+    .help("is it an image or another binary file? Save a text as UTF-8");
     unreadable(shown, problem)
 }
 
@@ -222,7 +237,7 @@ fn misplaced(file: FileId, text: &str) -> Option<Diagnostic> {
         '\r' => "a line ends with a line feed, or with a carriage return and a line feed",
         _ => "remove it: it makes a screen show something else than what is assembled",
     };
-    Some(Diagnostic::error(message, place, label).help(help))
+    Some(Diagnostic::error(ProblemCode::UnreadableText, message, place, label).help(help))
 }
 
 fn is_misplaced(text: &str, at: usize, character: char) -> bool {
@@ -238,7 +253,11 @@ fn long_line(file: FileId, text: &str, line_starts: &[u32]) -> Option<Diagnostic
         .zip(ends)
         .find(|(start, end)| (end.saturating_sub(*start)) as usize > LONGEST_LINE)?;
     let place = Span { file, start, end: start };
-    let problem =
-        Diagnostic::error("this line is longer than 1 MiB", place, format!("{} bytes", end - start));
+    let problem = Diagnostic::error(
+        ProblemCode::UnreadableText,
+        "this line is longer than 1 MiB",
+        place,
+        format!("{} bytes", end - start),
+    );
     Some(problem.help("split it: lists in braces may span lines"))
 }

@@ -1,6 +1,7 @@
 //! The reversible text: declarations, main, levels of segments, copies of the state, and the parts. Knows how they call each
 //! other; what stands in them has been made elsewhere.
 
+use reviver_isa::codes::ProblemCode;
 use std::fmt::Write as _;
 
 use reviver_assembler::diagnostic::Diagnostic;
@@ -43,7 +44,7 @@ fn planned(made: &Transformed, wanted: &WantedPlan) -> Result<SegmentPlan, Vec<D
         let message = format!("the states of 64 segments don't fit into {bytes} bytes");
         let label = format!("a state takes {state} bytes, and nine of them {least}");
         vec![
-            Diagnostic::error(message, Span::default(), label)
+            Diagnostic::error(ProblemCode::NoRoomForStates, message, Span::default(), label)
                 .help(format!("say `--space {least}`, or `--segments 2`")),
         ]
     })
@@ -58,8 +59,13 @@ fn canonical(text: String) -> Result<String, Vec<Diagnostic>> {
         let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
         let message = format!("the text that was made can't be read: {why}");
         vec![
-            Diagnostic::error(message, Span::default(), "a mistake of the transformation")
-                .help("report it with the program"),
+            Diagnostic::error(
+                ProblemCode::OurMistake,
+                message,
+                Span::default(),
+                "a mistake of the transformation",
+            )
+            .help("report it with the program"),
         ]
     })
 }

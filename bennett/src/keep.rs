@@ -4,6 +4,7 @@
 //! number of rounds, which is pushed. Where reals are floats, whatever changes one of them by computing is an assignment,
 //! because computing back would round. Nothing is cut here.
 
+use reviver_isa::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
@@ -398,12 +399,22 @@ pub fn calls(instruction: &InstructionNode) -> &[CallNode] {
 
 fn in_parallel(instruction: &InstructionNode) -> Diagnostic {
     let message = "procedures that lose something can't run side by side on one history";
-    Diagnostic::error(message, instruction.mnemonic, "what they lose would go onto one stack")
-        .help("call them one after the other")
+    Diagnostic::error(
+        ProblemCode::NotTransformed,
+        message,
+        instruction.mnemonic,
+        "what they lose would go onto one stack",
+    )
+    .help("call them one after the other")
 }
 
 fn labelled(tree: &Compute) -> Diagnostic {
     let message = "labels in a `compute` that loses something can't be written twice";
-    Diagnostic::error(message, tree.middle, "what is computed before this is written out to be undone")
-        .help("write `if`, `from` or `for` in place of labels")
+    Diagnostic::error(
+        ProblemCode::NotTransformed,
+        message,
+        tree.middle,
+        "what is computed before this is written out to be undone",
+    )
+    .help("write `if`, `from` or `for` in place of labels")
 }

@@ -1,5 +1,6 @@
 //! A text with its includes, sorted into what it consists of. Knows no statement's meaning.
 
+use reviver_isa::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
@@ -89,7 +90,12 @@ impl Loading<'_> {
                     let from = self.sources.name(file).to_owned();
                     match self.files.read(path, &from) {
                         Ok((name, bytes)) => whole.extend(self.included(name, bytes)),
-                        Err(why) => self.problems.push(Diagnostic::error(why, *path_span, "included here")),
+                        Err(why) => self.problems.push(Diagnostic::error(
+                            ProblemCode::FileNotIncluded,
+                            why,
+                            *path_span,
+                            "included here",
+                        )),
                     }
                 }
                 _ => whole.push(node),

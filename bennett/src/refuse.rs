@@ -6,6 +6,7 @@ use reviver_assembler::tree::{
     Body, Condition, ConditionKind, Expression, ExpressionKind, InstructionNode, Operands,
 };
 use reviver_assembler::tree::{ShapeNode, Statement, Subscript};
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::update::{Action, Store};
 
 use crate::program::SortedProgram;
@@ -25,12 +26,18 @@ pub fn statements(body: &Body, exact: bool) -> Vec<Diagnostic> {
 
 fn stack(place: Span) -> Diagnostic {
     let message = "a program with a stack of its own can't be cut into segments";
-    Diagnostic::error(message, place, "a stack can't be copied, and what segments lose goes there")
-        .help("keep the values in an array, whose length is known")
+    Diagnostic::error(
+        ProblemCode::NotTransformed,
+        message,
+        place,
+        "a stack can't be copied, and what segments lose goes there",
+    )
+    .help("keep the values in an array, whose length is known")
 }
 
 fn tape(place: Span) -> Diagnostic {
     Diagnostic::error(
+        ProblemCode::NotTransformed,
         "a program with tapes can't be cut into segments",
         place,
         "segments run again, tapes don't rewind",
@@ -40,21 +47,30 @@ fn tape(place: Span) -> Diagnostic {
 
 fn adjoint(place: Span) -> Diagnostic {
     let message = "a program that computes adjoints itself can't be cut into segments";
-    Diagnostic::error(message, place, "the adjoints would be those of segments")
+    Diagnostic::error(ProblemCode::NotTransformed, message, place, "the adjoints would be those of segments")
         .help("leave gradient mode to `reviver grad`")
 }
 
 fn computed_call(place: Span) -> Diagnostic {
     let message = "a call by value can't be transformed";
-    Diagnostic::error(message, place, "which procedure runs isn't known, nor whether it loses something")
-        .help("write an `if` with a `call` for each value")
+    Diagnostic::error(
+        ProblemCode::NotTransformed,
+        message,
+        place,
+        "which procedure runs isn't known, nor whether it loses something",
+    )
+    .help("write an `if` with a `call` for each value")
 }
 
 fn rotation(place: Span) -> Diagnostic {
     let message = "a rotation of floats can't be made exact";
-    Diagnostic::error(message, place, "turning back finds other bits than there were").help(
-        "say `.real fixed`, where rotations lose nothing, or overwrite both cells with what they become",
+    Diagnostic::error(
+        ProblemCode::NotTransformed,
+        message,
+        place,
+        "turning back finds other bits than there were",
     )
+    .help("say `.real fixed`, where rotations lose nothing, or overwrite both cells with what they become")
 }
 
 struct Refusals {

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use reviver_vm::codes;
 use rustyline::completion::{Completer, FilenameCompleter, unescape};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -431,6 +432,9 @@ fn arguments(console: &Console, panes: Option<&[&'static str]>, command: &Comman
         ArgumentKind::None | ArgumentKind::Count | ArgumentKind::File => Vec::new(),
         ArgumentKind::Step => {
             ["start", "end"].into_iter().map(str::to_owned).chain(session.marks().keys().cloned()).collect()
+        }
+        ArgumentKind::Code => {
+            codes::all().flat_map(|entry| [entry.code, entry.words]).map(str::to_owned).collect()
         }
         ArgumentKind::Mark => session.marks().keys().cloned().collect(),
         ArgumentKind::Place => session.place_names().map(str::to_owned).collect(),

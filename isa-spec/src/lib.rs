@@ -54,6 +54,7 @@ mod asked;
 pub mod card;
 pub mod class;
 pub mod codec;
+pub mod codes;
 pub mod fault;
 pub mod formula;
 pub mod function;

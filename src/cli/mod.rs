@@ -79,6 +79,7 @@ pub enum Invocation {
     Bennett(BennettOptions),
     Tradeoff(TradeoffOptions),
     Isa(IsaOptions),
+    Explain(ExplainOptions),
     Completions(CompletionsOptions),
 }
 
@@ -98,6 +99,7 @@ impl Invocation {
             Invocation::Test(options) => options.json,
             Invocation::Course(options) => options.json,
             Invocation::Tradeoff(options) => options.json,
+            Invocation::Explain(options) => options.json,
             Invocation::Debug(_)
             | Invocation::Repl(_)
             | Invocation::Plot(_)
@@ -258,6 +260,19 @@ pub struct InvertOptions {
 pub struct IsaOptions {
     /// An update (`add`), a function (`mul`), both (`add.mul`), a keyword (`for`) or a directive (`.in`)
     pub name: Option<String>,
+}
+
+/// Tell what a code in a message means, with the smallest program that shows it, and how it is mended.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  reviver explain T20
+  reviver explain index-outside")]
+pub struct ExplainOptions {
+    /// What stands in the brackets of a message, or its words; without it all codes are listed
+    pub code: Option<String>,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Print completions for a shell.

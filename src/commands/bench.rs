@@ -145,8 +145,8 @@ fn failure(options: &BenchOptions, error: Error) -> Failure {
     let file = read::name(&options.given.file);
     match error {
         Error::Trap { backward, explanation, .. } => {
-            let what = if backward { "trap on the way back" } else { "trap" };
-            output::trap(Exit::Trap, what, &file, &explanation)
+            let way = if backward { " on the way back" } else { "" };
+            output::trap(Exit::Trap, way, &file, &explanation)
         }
         error @ Error::NoMemory(_) => Failure::new(Exit::Trap, error),
         error @ (Error::Unknown { .. }

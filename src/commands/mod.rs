@@ -13,6 +13,7 @@ pub mod debug;
 pub mod devices;
 pub mod disasm;
 pub mod expand;
+pub mod explain;
 pub mod fmt;
 pub mod grad;
 pub mod graph;

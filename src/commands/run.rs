@@ -220,7 +220,7 @@ fn direction(options: &RunOptions) -> Travel {
 fn verdict(options: &RunOptions, report: &Report) -> Fallible {
     match &report.ending {
         Ending::Trapped(explanation) => {
-            return Err(output::trap(Exit::Trap, "trap", &file_name(options), explanation));
+            return Err(output::trap(Exit::Trap, "", &file_name(options), explanation));
         }
         Ending::Limited => {
             let limit = options.start.max_steps.unwrap_or_default();
@@ -280,7 +280,7 @@ fn round_trip_verdict(options: &RunOptions, report: &Report, trip: &RoundTrip) -
         }
         Ending::Full { strategy, bytes } => return Err(full(strategy, *bytes)),
         Ending::Trapped(explanation) => {
-            output::trap(Exit::Check, "trap on the way back", &file_name(options), explanation)
+            output::trap(Exit::Check, " on the way back", &file_name(options), explanation)
         }
     };
     let is_exact = options.start.exact || options.strategies.retention().is_some();

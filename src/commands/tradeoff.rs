@@ -284,5 +284,5 @@ fn forward(options: &TradeoffOptions, machine: &mut Machine, budget: u64) -> Fal
 
 fn trapped(options: &TradeoffOptions, machine: &Machine, trap: Trap) -> Failure {
     let explanation = explain(machine.program(), machine.state(), trap);
-    output::trap(Exit::Trap, "trap", &read::name(&options.given.file), &explanation)
+    output::trap(Exit::Trap, "", &read::name(&options.given.file), &explanation)
 }

@@ -19,6 +19,9 @@ pub fn json(sources: &Sources, diagnostics: &[Diagnostic]) -> Json {
 fn object(sources: &Sources, diagnostic: &Diagnostic) -> Json {
     let mut object = Map::new();
     object.insert("severity".into(), severity(diagnostic.severity).into());
+    if let Some(code) = diagnostic.code {
+        object.insert("code".into(), code.text().into());
+    }
     object.insert("message".into(), diagnostic.message.clone().into());
     object.append(&mut labelled(sources, &diagnostic.primary));
     if let Some(help) = &diagnostic.help {
@@ -63,6 +66,7 @@ fn violated(path: &Path, structure: &Structure, violation: &Violation) -> Json {
     let (file, line) = place_of(path, structure, instruction(violation.site));
     let mut object = Map::new();
     object.insert("severity".into(), if violation.not_yet { "warning" } else { "error" }.into());
+    object.insert("code".into(), violation.code.text().into());
     object.insert("message".into(), violation.message.clone().into());
     object.insert("file".into(), file.into());
     if let Some(line) = line {

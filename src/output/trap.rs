@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use reviver_assembler::diagnostic::{Diagnostic, Label};
-use reviver_assembler::render;
+use reviver_assembler::diagnostic::Label;
+use reviver_assembler::render::{self, RunReport};
 use reviver_assembler::source::{FileId, Sources, Span};
 use reviver_vm::explain::{Explanation, OtherPlace, Spot};
 use serde_json::{Map, Value as Json, json};
@@ -13,11 +13,12 @@ use super::places::place;
 use crate::failure::{Exit, Failure};
 use crate::load;
 
-/// A trap of the program in a file; `what` tells the direction.
-pub fn trap(exit: Exit, what: &str, file: &str, explanation: &Explanation) -> Failure {
-    let text = load::kept_text().and_then(|sources| with_text(sources, what, explanation));
-    let text = text.unwrap_or_else(|| without_text(what, file, explanation));
-    let summary = format!("{what}: {}", explanation.message);
+/// A trap of the program in a file; `way` tells the direction where it isn't the usual one: " on the way back".
+pub fn trap(exit: Exit, way: &str, file: &str, explanation: &Explanation) -> Failure {
+    let what = format!("trap[{}]{way}", explanation.code.text());
+    let text = load::kept_text().and_then(|sources| with_text(sources, &what, explanation));
+    let text = text.unwrap_or_else(|| without_text(&what, file, explanation));
+    let summary = format!("trap{way}: {}", explanation.message);
     Failure::spelled(exit, summary, text).detail("trap", object(explanation))
 }
 
@@ -25,17 +26,23 @@ pub fn trap(exit: Exit, what: &str, file: &str, explanation: &Explanation) -> Fa
 fn with_text(sources: &Sources, what: &str, explanation: &Explanation) -> Option<String> {
     let span = |spot: &Spot| sources.columns(FileId(spot.number), spot.line, spot.columns);
     let primary = span(explanation.spot.as_ref()?)?;
-    let mut diagnostic = Diagnostic::error(&explanation.message, primary, &explanation.label);
-    diagnostic.help = explanation.help.clone();
     let label = |other: &OtherPlace| Some(Label { span: span(&other.spot)?, text: other.label.clone() });
     let is_elsewhere = |span: Span| span != primary;
     let others = explanation.others.iter().filter_map(label);
-    diagnostic.related = others.filter(|label| is_elsewhere(label.span)).collect();
+    let related = others.filter(|label| is_elsewhere(label.span)).collect();
     let mut notes = explanation.notes.clone();
     if explanation.procedure != "main" {
         notes.push(format!("in the procedure `{}`", explanation.procedure));
     }
-    Some(render::report(sources, what, &diagnostic, &notes, load::color()))
+    let report = RunReport {
+        what,
+        message: &explanation.message,
+        primary: Label { span: primary, text: explanation.label.clone() },
+        related,
+        notes,
+        help: explanation.help.as_deref(),
+    };
+    Some(render::report(sources, &report, load::color()))
 }
 
 /// As far as an image tells it.
@@ -63,6 +70,7 @@ fn without_text(what: &str, file: &str, explanation: &Explanation) -> String {
 /// What happened, where, and the facts.
 pub fn object(explanation: &Explanation) -> Json {
     let mut members = Map::new();
+    members.insert("code".into(), explanation.code.text().into());
     members.insert("message".into(), explanation.message.clone().into());
     members.insert("instruction".into(), explanation.instruction.clone().into());
     members.insert("procedure".into(), explanation.procedure.clone().into());

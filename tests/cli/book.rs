@@ -115,7 +115,8 @@ fn the_listings_of_the_book_assemble_or_are_refused_as_it_says() {
                 continue;
             }
             let errors = reviver(&format!("check {file}")).expect(3).stderr;
-            for message in errors.lines().filter_map(|line| line.strip_prefix("error: ")) {
+            let coded = errors.lines().filter_map(|line| line.strip_prefix("error["));
+            for message in coded.filter_map(|line| Some(line.split_once("]: ")?.1)) {
                 assert!(shown.contains(message), "{} doesn't tell the message: {message}", page.name());
                 refused += 1;
             }

@@ -28,6 +28,7 @@ fn help_and_version_are_there() {
         "bennett",
         "tradeoff",
         "isa",
+        "explain",
         "completions",
     ] {
         assert!(help.contains(&format!("\n  {name} ")), "{name}: {help}");

@@ -200,9 +200,9 @@ fn a_loss_out_of_reach_is_a_warning_and_zeros() {
 
 #[test]
 fn traps_are_explained_in_both_directions() {
-    on(MIXED, "grad", "--loss y --set x=1e4").expect(4).says("trap: the result is not a finite number");
+    on(MIXED, "grad", "--loss y --set x=1e4").expect(4).says("trap[T05]: the result is not a finite number");
     let ran = on(ERASES, "grad", "--loss z").expect(4);
-    let ran = ran.says("trap on the way back").says("`--exact` keeps");
+    let ran = ran.says("trap[T12] on the way back").says("`--exact` keeps");
     assert_eq!(ran.stderr.matches("--exact").count(), 1, "the advice is given once: {ran:?}");
     on(MIXED, "grad", "--loss y --max-steps 2").expect(5).says("stopped after 2 steps, before the end");
 }

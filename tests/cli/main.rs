@@ -19,6 +19,7 @@ mod derivatives;
 mod devices;
 mod documents;
 mod engines;
+mod explain;
 mod images;
 mod json_errors;
 mod levels;

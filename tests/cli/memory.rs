@@ -210,7 +210,10 @@ fn the_debugger() {
     }
     // Going back takes one too, and traps where one is.
     let ran = debug(115, "goto end\nreverse-step\nprint A[99999]\n").expect(0);
-    assert!(ran.stdout.contains("trap: memory ran out: there is none for a copy of the state"), "{ran:#?}");
+    assert!(
+        ran.stdout.contains("trap[T35]: memory ran out: there is none for a copy of the state"),
+        "{ran:#?}"
+    );
     assert!(ran.stdout.contains("= 0.1\n"), "{ran:#?}");
     // A search that can't go back doesn't say that there is nothing.
     let ran = debug(160, "goto end\nwhy A[1]\nhistory A[1]\n").expect(0);

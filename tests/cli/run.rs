@@ -57,12 +57,12 @@ fn conditions_look_no_further_than_what_decides() {
 #[test]
 fn every_exit_code_has_its_reason() {
     reviver("run programs/fib.rasm").expect(0);
-    reviver("run programs/erase.rasm --check").expect(1).says("trap on the way back");
+    reviver("run programs/erase.rasm --check").expect(1).says("trap[T12] on the way back");
     reviver("run programs/fib.rasm --bogus").expect(2).says("--bogus");
     reviver("run programs/none.rasm").expect(3).says("there is no file programs/none.rasm");
     reviver("run programs/factorial.rasm --set n=21")
         .expect(4)
-        .says("trap: `delocal product = 0`, but product is 6148914691236517206");
+        .says("trap[T22]: `delocal product = 0`, but product is 6148914691236517206");
     reviver("run programs/fib.rasm --max-steps 10").expect(5).says("stopped after 10 steps");
     reviver("run programs/fib.rasm --max-steps 52").expect(0);
 }
@@ -268,8 +268,10 @@ fn what_the_machine_cannot_do_yet_is_said() {
     let folder = Folder::new();
     let text = ".inout x, y\npar p(x), p(y)\n.proc p(inout a)\nadd a, 1\n.end\n";
     let file = folder.file("parallel.rasm", text);
-    reviver(&format!("run {file}")).expect(3).says("error: a parallel call can be assembled but not yet run");
-    reviver(&format!("check {file}")).expect(0).says("warning: a parallel call");
+    reviver(&format!("run {file}"))
+        .expect(3)
+        .says("error[W01]: a parallel call can be assembled but not yet run");
+    reviver(&format!("check {file}")).expect(0).says("warning[W01]: a parallel call");
     let image = folder.path("parallel.rbc");
     let image = image.display();
     reviver(&format!("asm {file} -o {image}")).expect(0);

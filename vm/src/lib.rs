@@ -65,6 +65,7 @@
 //! assert_eq!(f64::from_bits(x.origin.adjoint(&found.adjoints)), 6.0);
 //! ```
 
+pub mod codes;
 pub mod differentiate;
 pub mod explain;
 pub mod history;

@@ -1,5 +1,6 @@
 //! The inverse of statements, one kind after the other.
 
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
 
@@ -75,7 +76,12 @@ impl Inverter {
     fn joined(&mut self, condition: &Condition) {
         if matches!(condition.kind, ConditionKind::Forgotten) {
             let message = "a join that forgets has no inverse";
-            let problem = Diagnostic::error(message, condition.span, "which way led here is erased");
+            let problem = Diagnostic::error(
+                ProblemCode::NoInverseProgram,
+                message,
+                condition.span,
+                "which way led here is erased",
+            );
             self.diagnostics.push(problem.help("write a condition that tells the ways apart"));
         }
     }
@@ -141,6 +147,11 @@ fn half(tree: &Local, class: Option<Class>) -> Box<Local> {
 /// What is said about an instruction without an inverse.
 pub(super) fn irreversible(update: Update, place: Span) -> Diagnostic {
     let message = format!("`{}` has no inverse", update.name());
-    Diagnostic::error(message, place, "irreversible: it erases what the target held")
-        .help("undo what made the value, or keep it: `push` it, or declare it `.garbage`")
+    Diagnostic::error(
+        ProblemCode::NoInverseProgram,
+        message,
+        place,
+        "irreversible: it erases what the target held",
+    )
+    .help("undo what made the value, or keep it: `push` it, or declare it `.garbage`")
 }

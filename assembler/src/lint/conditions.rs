@@ -2,6 +2,7 @@
 //! itself. A named constant may be set to another value tomorrow, so it counts as no number.
 
 use reviver_isa::arith::Order;
+use reviver_isa::codes::ProblemCode;
 
 use super::own::is_own;
 use crate::diagnostic::{Collection, Diagnostic};
@@ -53,7 +54,7 @@ fn report(place: Span, outcome: bool, warnings: &mut Collection) {
         true => ("this comparison always holds", "always true"),
         false => ("this comparison never holds", "always false"),
     };
-    let warning = Diagnostic::warning(message, place, label);
+    let warning = Diagnostic::warning(ProblemCode::AlwaysTheSame, message, place, label);
     warnings.add(warning.help("compare a cell that changes, or leave the condition out"));
 }
 

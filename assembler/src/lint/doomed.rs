@@ -1,5 +1,6 @@
 //! What is certain to go wrong, in the words of the text.
 
+use reviver_isa::codes::ProblemCode;
 use std::collections::HashSet;
 
 use reviver_isa::Module;
@@ -79,7 +80,7 @@ fn left_over(global: &Global, place: Span, ends: &str) -> Diagnostic {
         ),
     };
     let label = format!("a `{directive}` cell must end at {must}");
-    Diagnostic::warning(message, place, label).help(help)
+    Diagnostic::warning(ProblemCode::LeftOver, message, place, label).help(help)
 }
 
 /// A pair of branches that breaks on the way over its `br`, or else on the way that falls into its
@@ -102,7 +103,7 @@ fn broken(lowered: &Lowered, br: Option<u32>, from: u32, left: Option<i64>) -> O
     };
     let value = left.and_then(|value| Some(format!(": `{}` is {value} then", left_name(module, from)?)));
     let label = format!("{label}{}", value.unwrap_or_default());
-    let warning = Diagnostic::warning(message, place, label).help(help);
+    let warning = Diagnostic::warning(ProblemCode::JoinBreaks, message, place, label).help(help);
     let opener = opener.and_then(|at| lowered.spans.get(at as usize)).filter(|span| **span != place);
     Some(match opener {
         Some(span) => warning.with(*span, "belongs to this"),

@@ -1,6 +1,7 @@
 //! Constants, macros and parameters that nothing names. A name that begins with `_` says that this is
 //! meant.
 
+use reviver_isa::codes::ProblemCode;
 use std::collections::HashSet;
 
 use super::own::is_own;
@@ -19,12 +20,17 @@ pub(super) fn warn(body: &Body, warnings: &mut Collection) {
         match &node.statement {
             Statement::Directive(Directive::Const { name, .. }) if is_unused(name, &used) => {
                 let message = format!("nothing uses the constant `{}`", name.text);
-                warnings.add(Diagnostic::warning(message, name.span, "defined here"));
+                warnings.add(Diagnostic::warning(ProblemCode::Unused, message, name.span, "defined here"));
             }
             Statement::Macro(tree) => {
                 if is_unused(&tree.name, &used) {
                     let message = format!("nothing uses the macro `{}`", tree.name.text);
-                    warnings.add(Diagnostic::warning(message, tree.name.span, "defined here"));
+                    warnings.add(Diagnostic::warning(
+                        ProblemCode::Unused,
+                        message,
+                        tree.name.span,
+                        "defined here",
+                    ));
                 }
                 parameters(&tree.name, &tree.parameters.iter().collect::<Vec<_>>(), &tree.body, warnings);
             }
@@ -59,7 +65,7 @@ fn parameters(owner: &Name, parameters: &[&Name], body: &Body, warnings: &mut Co
     in_body(body, &mut used);
     for parameter in parameters.iter().filter(|parameter| is_unused(parameter, &used)) {
         let message = format!("`{}` does not use its parameter `{}`", owner.text, parameter.text);
-        let warning = Diagnostic::warning(message, parameter.span, "declared here");
+        let warning = Diagnostic::warning(ProblemCode::Unused, message, parameter.span, "declared here");
         warnings
             .add(warning.help(format!("leave it out, or call it `_{}` if that is meant", parameter.text)));
     }

@@ -1,6 +1,7 @@
 //! Stacks that only one of `push` and `pop` reaches: what is pushed stays there, and what is popped was
 //! given. Procedures that main never comes to do neither. Follows no calls: where one may run backward, `push` may be a `pop`, and nothing is said.
 
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::module::{Module, Role};
 use reviver_isa::update::Update;
@@ -42,7 +43,7 @@ pub(super) fn warn(lowered: &Lowered, warnings: &mut Collection) {
             _ => continue,
         };
         if let Some(&place) = lowered.spans.get(at as usize).filter(|place| is_own(**place)) {
-            warnings.add(Diagnostic::warning(message, place, label).help(help));
+            warnings.add(Diagnostic::warning(ProblemCode::StackOneSided, message, place, label).help(help));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Cells that nothing names, procedures that nothing calls.
 
+use reviver_isa::codes::ProblemCode;
 use std::collections::HashSet;
 
 use reviver_isa::Module;
@@ -29,7 +30,7 @@ pub(super) fn warn(
         let is_meant = global.name.starts_with('_');
         if is_own(*place) && !used && !is_meant && !known.contains(&number) {
             let message = format!("nothing uses the {what} `{}`", global.name);
-            warnings.add(Diagnostic::warning(message, *place, "declared here"));
+            warnings.add(Diagnostic::warning(ProblemCode::Unused, message, *place, "declared here"));
         }
     }
     if used.any_procedure {
@@ -38,7 +39,7 @@ pub(super) fn warn(
     for ((procedure, used), place) in module.procedures.iter().zip(used.procedures).zip(procedures).skip(1) {
         if is_own(*place) && !used {
             let message = format!("nothing calls the procedure `{}`", procedure.name);
-            warnings.add(Diagnostic::warning(message, *place, "defined here"));
+            warnings.add(Diagnostic::warning(ProblemCode::Unused, message, *place, "defined here"));
         }
     }
 }

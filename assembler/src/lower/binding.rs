@@ -1,6 +1,7 @@
 //! Names of a procedure: its parameters, the variables of its frame, and what they may not hide.
 
 use compact_str::CompactString;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Extent, Shape};
 use reviver_isa::names::register_class;
@@ -61,7 +62,7 @@ impl Lowering<'_> {
         let outer = self.declared.outer(&name.text).map(|(_, span)| span);
         let is_register = register_class(&name.text).is_some();
         let message = format!("`{}` would hide another `{0}`", name.text);
-        let diagnostic = Diagnostic::error(message, name.span, "declared again");
+        let diagnostic = Diagnostic::error(ProblemCode::DeclaredTwice, message, name.span, "declared again");
         let hiding = match (local, outer) {
             (Some(first), _) => diagnostic.with(first, "first declared here"),
             // Nothing need have declared a register.

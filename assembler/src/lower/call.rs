@@ -1,5 +1,6 @@
 //! Calls: arguments fitted to the parameters of the procedure they are passed to.
 
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::{
     Argument, Base, Call, Class, Instruction, Link, Operand, Place, Range, Slice,
 };
@@ -91,6 +92,7 @@ impl Lowering<'_> {
         };
         self.report.fail(
             Diagnostic::error(
+                ProblemCode::WrongNumberOfArguments,
                 format!("`{name}` takes {wanted} {noun}"),
                 call.procedure.span,
                 format!("{given} given"),
@@ -144,7 +146,8 @@ impl Lowering<'_> {
         let name = &parameter.name;
         let message = format!("the argument does not fit the parameter `{name}`");
         let wanted = format!("`{name}` wants {}", describe(parameter));
-        let diagnostic = Diagnostic::error(message, expression.span, text).with(declared, wanted);
+        let diagnostic = Diagnostic::error(ProblemCode::ArgumentDoesNotFit, message, expression.span, text)
+            .with(declared, wanted);
         self.report.fail(diagnostic.help_if(help))
     }
 

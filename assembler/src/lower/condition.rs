@@ -9,6 +9,7 @@
 //! flag comes to the condition's value is the subject of [`super::decision`]. A join that forgets has nothing to
 //! clear its flag by: a `forget` erases its one bit.
 
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Class, Link, Operand};
 use reviver_isa::predicate::{Predicate, PredicatePart};
@@ -97,12 +98,22 @@ impl Lowering<'_> {
     fn resolve_condition(&mut self, condition: &Condition, resolved: &mut ResolvedCondition) -> Option<()> {
         match &condition.kind {
             ConditionKind::Always => self.report.fail(
-                Diagnostic::error("`always` stands in `br` and `from` only", condition.span, "not here")
-                    .help("a condition of a block is a comparison"),
+                Diagnostic::error(
+                    ProblemCode::OtherConditionWanted,
+                    "`always` stands in `br` and `from` only",
+                    condition.span,
+                    "not here",
+                )
+                .help("a condition of a block is a comparison"),
             ),
             ConditionKind::Forgotten => self.report.fail(
-                Diagnostic::error("nothing here can be forgotten", condition.span, "only a join forgets")
-                    .help("`forgotten` stands alone behind `fi`, and behind the `from` of a loop"),
+                Diagnostic::error(
+                    ProblemCode::OtherConditionWanted,
+                    "nothing here can be forgotten",
+                    condition.span,
+                    "only a join forgets",
+                )
+                .help("`forgotten` stands alone behind `fi`, and behind the `from` of a loop"),
             ),
             ConditionKind::Compare(order, a, b) => {
                 let (sides, temporaries) = self.collect(|this| this.compared(a, b));

@@ -1,6 +1,7 @@
 //! Constants while the text is assembled: exact integers and reals, never silently truncated.
 //! Knows no names and no operands.
 
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Word;
 
@@ -20,12 +21,13 @@ pub(super) enum Number {
 
 /// What is wrong with a constant expression, and the cure.
 pub(super) struct ConstantProblem {
+    pub(super) code: ProblemCode,
     pub(super) message: String,
     pub(super) help: Option<String>,
 }
 
-fn problem<T>(message: impl Into<String>) -> Result<T, ConstantProblem> {
-    Err(ConstantProblem { message: message.into(), help: None })
+fn problem<T>(code: ProblemCode, message: impl Into<String>) -> Result<T, ConstantProblem> {
+    Err(ConstantProblem { code, message: message.into(), help: None })
 }
 
 impl Number {
@@ -54,6 +56,7 @@ impl Number {
         match self {
             Number::Int { value, pattern } => fit(value, pattern, word),
             Number::Real(value) => Err(ConstantProblem {
+                code: ProblemCode::ClassesMixed,
                 message: format!("the real {value:?} stands where an integer is wanted"),
                 help: Some("write an integer, or declare the cells `: real`".into()),
             }),
@@ -70,7 +73,9 @@ impl Number {
                 Ok(Number::Int { value: value ^ unsigned_max(word), pattern: true })
             }
             (UnaryOperator::Complement, Number::Int { value, .. }) => Ok(Number::int(!value)),
-            (UnaryOperator::Complement, Number::Real(_)) => problem("`~` takes an integer"),
+            (UnaryOperator::Complement, Number::Real(_)) => {
+                problem(ProblemCode::ClassesMixed, "`~` takes an integer")
+            }
         }
     }
 
@@ -105,6 +110,7 @@ fn fit(value: i128, pattern: bool, word: Word) -> Result<i64, ConstantProblem> {
     match i64::try_from(wrapped) {
         Ok(fitting) if range.contains(&fitting) => Ok(fitting),
         _ => Err(ConstantProblem {
+            code: ProblemCode::NumberDoesNotFit,
             message: format!("{value} does not fit into {} bits", word.bits()),
             help: Some(format!(
                 "integers of this program go from {least} to {greatest}; bit patterns of base 2, 8 or 16 \
@@ -116,13 +122,17 @@ fn fit(value: i128, pattern: bool, word: Word) -> Result<i64, ConstantProblem> {
 }
 
 fn overflow() -> ConstantProblem {
-    ConstantProblem { message: "this constant expression overflows".into(), help: None }
+    ConstantProblem {
+        code: ProblemCode::ConstantWithoutValue,
+        message: "this constant expression overflows".into(),
+        help: None,
+    }
 }
 
 fn integers(operator: BinaryOperator, a: i128, b: i128) -> Result<i128, ConstantProblem> {
     let divides = matches!(operator, BinaryOperator::Divide | BinaryOperator::Remainder);
     if divides && b == 0 {
-        return problem("this constant expression divides by zero");
+        return problem(ProblemCode::ConstantWithoutValue, "this constant expression divides by zero");
     }
     let value = match operator {
         BinaryOperator::Add => a.checked_add(b),
@@ -142,7 +152,7 @@ fn integers(operator: BinaryOperator, a: i128, b: i128) -> Result<i128, Constant
 fn amount(b: i128) -> Result<u32, ConstantProblem> {
     match u32::try_from(b) {
         Ok(amount) if amount < i128::BITS => Ok(amount),
-        _ => problem(format!("a constant can't be shifted by {b}")),
+        _ => problem(ProblemCode::ConstantWithoutValue, format!("a constant can't be shifted by {b}")),
     }
 }
 
@@ -157,10 +167,10 @@ fn reals(operator: BinaryOperator, a: f64, b: f64) -> Result<f64, ConstantProble
         BinaryOperator::Subtract => a - b,
         BinaryOperator::Multiply => a * b,
         BinaryOperator::Divide if b == 0.0 => {
-            return problem("this constant expression divides by zero");
+            return problem(ProblemCode::ConstantWithoutValue, "this constant expression divides by zero");
         }
         BinaryOperator::Divide => a / b,
-        _ => return problem("this operator takes integers"),
+        _ => return problem(ProblemCode::ClassesMixed, "this operator takes integers"),
     };
     if value.is_finite() { Ok(value) } else { Err(overflow()) }
 }

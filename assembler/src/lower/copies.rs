@@ -1,5 +1,6 @@
 //! The bounds of copying: what is lowered more often than it is written is counted.
 
+use reviver_isa::codes::ProblemCode;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -31,7 +32,12 @@ impl Expansion {
         self.copied = self.copied.saturating_add(1);
         if self.copied == MOST_COPIED + 1 {
             let message = format!("macros and `uncompute` copy more than {MOST_COPIED} statements");
-            report.add(Diagnostic::error(message, span, "the copy that was one too many"));
+            report.add(Diagnostic::error(
+                ProblemCode::TooMuch,
+                message,
+                span,
+                "the copy that was one too many",
+            ));
         }
         self.copied > MOST_COPIED
     }

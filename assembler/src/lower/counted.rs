@@ -17,6 +17,7 @@
 //! is computed before the loop, and uncomputed behind it.
 
 use reviver_isa::arith::Order;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::{Argument, Base, Class, Instruction, Link, Operand, Place};
 use reviver_isa::module::{Passing, Shape};
 use reviver_isa::structure::{BlockKind, Counting};
@@ -178,6 +179,7 @@ impl Lowering<'_> {
         let hit = i128::from(*hi) - distance % i128::from(step);
         self.report.add(
             Diagnostic::error(
+                ProblemCode::EndMissed,
                 format!("steps of {step} from {lo} do not hit {hi}"),
                 tree.from.span.to(tree.to.span),
                 "the bounds of this loop",
@@ -212,9 +214,14 @@ impl Lowering<'_> {
                 }
                 let span = self.code.spans.get(at as usize).copied().unwrap_or(tree.end);
                 self.report.add(
-                    Diagnostic::error(format!("the body of this `for` changes {what}"), span, "changed here")
-                        .with(declared, format!("{what} of the loop"))
-                        .help("the way back must find it as it was"),
+                    Diagnostic::error(
+                        ProblemCode::CounterChanged,
+                        format!("the body of this `for` changes {what}"),
+                        span,
+                        "changed here",
+                    )
+                    .with(declared, format!("{what} of the loop"))
+                    .help("the way back must find it as it was"),
                 );
                 // Once is enough for a loop: the rest follows from it.
                 return;

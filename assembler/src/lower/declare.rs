@@ -4,6 +4,7 @@
 //! Constants and lengths are known from top to bottom; procedures and macros may be used before
 //! they are defined.
 
+use reviver_isa::codes::ProblemCode;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -250,7 +251,12 @@ impl<'t> Declared<'t> {
             Number::Real(_) => None,
         };
         let Some(limit) = limit else {
-            report.add(Diagnostic::error("a limit is an integer, 0 or above", value.span, "not a limit"));
+            report.add(Diagnostic::error(
+                ProblemCode::OutOfRange,
+                "a limit is an integer, 0 or above",
+                value.span,
+                "not a limit",
+            ));
             return;
         };
         match what {
@@ -290,6 +296,7 @@ impl<'t> Declared<'t> {
         if default.is_some() && !role.is_given() {
             report.add(
                 Diagnostic::error(
+                    ProblemCode::NoSuchBeginning,
                     format!("`{}` is not given by the user and can have no default", declaration.name.text),
                     declaration.name.span,
                     format!("declared by `{}`", role.directive()),
@@ -314,8 +321,13 @@ impl<'t> Declared<'t> {
     fn procedure(&mut self, tree: &'t tree::ProcedureNode, report: &mut Reporter) {
         if tree.name.text == "main" {
             report.add(
-                Diagnostic::error("no procedure can be named `main`", tree.name.span, "named here")
-                    .help("the statements outside of every procedure are `main`"),
+                Diagnostic::error(
+                    ProblemCode::ReservedName,
+                    "no procedure can be named `main`",
+                    tree.name.span,
+                    "named here",
+                )
+                .help("the statements outside of every procedure are `main`"),
             );
             return;
         }
@@ -365,7 +377,8 @@ impl<'t> Declared<'t> {
         }
         report.unknown(Unknown::Procedure, name, |report| {
             let message = format!("no procedure `{}`", name.text);
-            let diagnostic = Diagnostic::error(message, name.span, "unknown procedure");
+            let diagnostic =
+                Diagnostic::error(ProblemCode::UnknownProcedure, message, name.span, "unknown procedure");
             if self.macro_numbers.contains_key(&name.text) {
                 return diagnostic.help("a macro is used without `call`");
             }
@@ -387,7 +400,8 @@ impl<'t> Declared<'t> {
         }
         report.unknown(Unknown::Instruction, name, |report| {
             let message = format!("no instruction or macro `{}`", name.text);
-            let diagnostic = Diagnostic::error(message, name.span, "unknown here");
+            let diagnostic =
+                Diagnostic::error(ProblemCode::UnknownInstruction, message, name.span, "unknown here");
             if self.procedure_numbers.contains_key(&name.text) {
                 return diagnostic.help(format!("a procedure is called: `call {}(…)`", name.text));
             }
@@ -540,13 +554,21 @@ fn unshared(role: Role, shape: Shape, name: &Name) -> Option<Diagnostic> {
         _ => return None,
     };
     let label = format!("declared by `{}`", role.directive());
-    Some(Diagnostic::error(format!("`{}` {why}", name.text), name.span, label).help(help))
+    Some(
+        Diagnostic::error(ProblemCode::NoSuchBeginning, format!("`{}` {why}", name.text), name.span, label)
+            .help(help),
+    )
 }
 
 /// A name declared twice.
 pub(super) fn twice(what: &str, name: &Name, first: Span) -> Diagnostic {
-    Diagnostic::error(format!("the {what} `{}` is declared twice", name.text), name.span, "declared again")
-        .with(first, "first declared here")
+    Diagnostic::error(
+        ProblemCode::DeclaredTwice,
+        format!("the {what} `{}` is declared twice", name.text),
+        name.span,
+        "declared again",
+    )
+    .with(first, "first declared here")
 }
 
 /// Makes a setting; a second one must agree with the first.
@@ -554,8 +576,13 @@ fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str,
     match setting {
         Some((first, place)) if *first != value => {
             report.add(
-                Diagnostic::error(format!("{what} is set twice, to different values"), span, "set again")
-                    .with(*place, "first set here"),
+                Diagnostic::error(
+                    ProblemCode::SetTwice,
+                    format!("{what} is set twice, to different values"),
+                    span,
+                    "set again",
+                )
+                .with(*place, "first set here"),
             );
         }
         Some(_) => {}
@@ -568,6 +595,6 @@ pub(super) fn name_of_length(name: &Name) -> Option<Diagnostic> {
     name.text.starts_with(LENGTH_PARAMETER).then(|| {
         let message = format!("`{}` is no name to be declared", name.text);
         let why = format!("`{LENGTH_PARAMETER}…` brings lengths to procedures");
-        Diagnostic::error(message, name.span, why).help("choose another name")
+        Diagnostic::error(ProblemCode::ReservedName, message, name.span, why).help("choose another name")
     })
 }

@@ -4,6 +4,7 @@
 //! arguments stand for at the use. So a body can be lowered as it is, at any depth, and can name
 //! nothing of its use by accident.
 
+use reviver_isa::codes::ProblemCode;
 use std::rc::Rc;
 
 use reviver_isa::instruction::{Operand, Place};
@@ -38,7 +39,12 @@ impl<'t> Lowering<'t> {
         };
         if self.expansion.open.contains(&number) {
             let message = format!("the macro `{}` uses itself", tree.name.text);
-            let diagnostic = Diagnostic::error(message, name.span, "used again while it is being expanded");
+            let diagnostic = Diagnostic::error(
+                ProblemCode::MacroInItself,
+                message,
+                name.span,
+                "used again while it is being expanded",
+            );
             self.report
                 .add(diagnostic.help("repetition is written with `from` and `for`, recursion with `call`"));
             return;
@@ -125,7 +131,12 @@ impl<'t> Lowering<'t> {
         if wanted != given {
             let noun = if wanted == 1 { "argument" } else { "arguments" };
             let message = format!("the macro `{}` takes {wanted} {noun}", name.text);
-            let diagnostic = Diagnostic::error(message, name.span, format!("{given} given"));
+            let diagnostic = Diagnostic::error(
+                ProblemCode::WrongNumberOfArguments,
+                message,
+                name.span,
+                format!("{given} given"),
+            );
             return self.report.fail(diagnostic.with(tree.name.span, "defined here"));
         }
         let meanings: Vec<_> = arguments.iter().map(|argument| self.macro_argument(argument)).collect();

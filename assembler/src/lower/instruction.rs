@@ -3,6 +3,7 @@
 
 use arrayvec::ArrayVec;
 use reviver_isa::arith::Order;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{Class, Instruction, Link, Operand, Place};
 use reviver_isa::update::{OperandShape, Update};
@@ -136,7 +137,12 @@ impl Lowering<'_> {
         match &source {
             Source::Cell(Operand::Place(Place { base, index: None, .. }), _) if self.is_temporary(*base) => {
                 let message = "an expression can't be changed";
-                let problem = Diagnostic::error(message, expression.span, "a cell is wanted here");
+                let problem = Diagnostic::error(
+                    ProblemCode::NoTarget,
+                    message,
+                    expression.span,
+                    "a cell is wanted here",
+                );
                 self.report.fail(problem.help("compute it into a cell with `local`"))
             }
             _ => Some(source),
@@ -184,9 +190,14 @@ impl Lowering<'_> {
             && target.class() == Class::Int
         {
             return self.report.fail(
-                Diagnostic::error("a real stands where an integer is wanted", *place, "a real")
-                    .with(*target_place, "the target is an integer")
-                    .help("write an integer, or declare the target `: real`"),
+                Diagnostic::error(
+                    ProblemCode::ClassesMixed,
+                    "a real stands where an integer is wanted",
+                    *place,
+                    "a real",
+                )
+                .with(*target_place, "the target is an integer")
+                .help("write an integer, or declare the target `: real`"),
             );
         }
         Some(operands.iter().map(|(source, _)| source.class()).collect())
@@ -208,7 +219,7 @@ impl Lowering<'_> {
         match &condition.kind {
             ConditionKind::Always => Some(Test::always()),
             ConditionKind::Forgotten => self.report.fail(
-                Diagnostic::error("`br` and `from` test a comparison", condition.span, "nothing to test")
+                Diagnostic::error(ProblemCode::OtherConditionWanted, "`br` and `from` test a comparison", condition.span, "nothing to test")
                     .help("test a flag that is 1 where the branch comes from, and `forget` it behind the `from`"),
             ),
             ConditionKind::Compare(order, a, b) => {
@@ -219,7 +230,7 @@ impl Lowering<'_> {
                 self.release_temporaries(temporaries);
                 let message = "`br` and `from` test cells and constants";
                 self.report.fail(
-                    Diagnostic::error(message, condition.span, "an expression")
+                    Diagnostic::error(ProblemCode::OtherConditionWanted, message, condition.span, "an expression")
                         .help("compute it before the jump, and at its partner: blocks like `if … fi` do both"),
                 )
             }
@@ -227,7 +238,7 @@ impl Lowering<'_> {
                 self.flat_test(inner).map(Test::negated)
             }
             _ => self.report.fail(
-                Diagnostic::error("`br` and `from` test a single comparison", condition.span, "several")
+                Diagnostic::error(ProblemCode::OtherConditionWanted, "`br` and `from` test a single comparison", condition.span, "several")
                     .help("`and`, `or` and `not` stand in `assert`, and in `if`, `fi`, `from` and `until` of blocks"),
             ),
         }
@@ -247,7 +258,8 @@ impl Lowering<'_> {
         {
             let int = if *first == Class::Int { a } else { b };
             let message = "an integer and a real can't be compared";
-            let problem = Diagnostic::error(message, a.span.to(b.span), "of two classes");
+            let problem =
+                Diagnostic::error(ProblemCode::ClassesMixed, message, a.span.to(b.span), "of two classes");
             return self.report.fail(problem.help(format!("compare with `toreal({})`", spelled(int))));
         }
         let class = match (&x, &y) {

@@ -1,5 +1,6 @@
 //! Labels of a procedure and the branch pairs that they name. Knows no operands.
 
+use reviver_isa::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
@@ -72,7 +73,7 @@ impl Labels {
     pub(super) fn refuse_waiting(&mut self, report: &mut Reporter, instead: &str) {
         for name in self.waiting.drain(..) {
             let message = format!("the label `{}` names no instruction", name.text);
-            report.add(Diagnostic::error(message, name.span, instead));
+            report.add(Diagnostic::error(ProblemCode::LabelOfNothing, message, name.span, instead));
         }
     }
 
@@ -90,8 +91,10 @@ impl Labels {
             let previous = self.defined.insert((copy, name.text.clone()), Defined { span: name.span, at });
             if let Some(first) = previous {
                 let message = format!("the label `{}` stands twice in this procedure", name.text);
-                report
-                    .add(Diagnostic::error(message, name.span, "here again").with(first.span, "here first"));
+                report.add(
+                    Diagnostic::error(ProblemCode::DeclaredTwice, message, name.span, "here again")
+                        .with(first.span, "here first"),
+                );
             }
         }
     }
@@ -189,21 +192,21 @@ fn partner(
 fn no_branch(half: &Half, target: &Defined) -> Diagnostic {
     let name = &half.partner.text;
     let message = format!("`{name}` is no partner: its instruction is neither `br` nor `from`");
-    Diagnostic::error(message, half.partner.span, "named as the partner here")
+    Diagnostic::error(ProblemCode::NoPair, message, half.partner.span, "named as the partner here")
         .with(target.span, "labelled here")
 }
 
 fn same_kind(half: &Half, target: &Defined, code: &LoweredCode) -> Diagnostic {
     let own = kind(code, half.at).unwrap_or(Update::Br);
     let message = format!("the partner of a `{}` must be a `{}`", own.name(), own.inverse().name());
-    Diagnostic::error(message, half.partner.span, "named as the partner here")
+    Diagnostic::error(ProblemCode::NoPair, message, half.partner.span, "named as the partner here")
         .with(target.span, format!("this is a `{}` too", own.name()))
 }
 
 fn one_sided(half: &Half, other: &Half) -> Diagnostic {
     let (name, instead) = (&half.partner.text, &other.partner.text);
     let message = format!("`{name}` does not name this branch as its partner");
-    Diagnostic::error(message, half.partner.span, format!("this names `{name}`"))
+    Diagnostic::error(ProblemCode::NoPair, message, half.partner.span, format!("this names `{name}`"))
         .with(other.partner.span, format!("but `{name}` names `{instead}`"))
         .help("a `br` and a `from` name each other, one to one")
 }
@@ -211,7 +214,8 @@ fn one_sided(half: &Half, other: &Half) -> Diagnostic {
 fn unknown(labels: &Labels, half: &Half, procedures: &[Labels], report: &mut Reporter) -> Diagnostic {
     let name = &half.partner.text;
     let message = format!("no label `{name}` in this procedure");
-    let diagnostic = Diagnostic::error(message, half.partner.span, "unknown label");
+    let diagnostic =
+        Diagnostic::error(ProblemCode::UnknownLabel, message, half.partner.span, "unknown label");
     if report.is_full() {
         return diagnostic;
     }

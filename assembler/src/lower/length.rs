@@ -1,5 +1,6 @@
 //! `len(v)`: a constant of an array; of a parameter that is one, another parameter brings it.
 
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Class, Range, Slice, Term};
 use reviver_isa::module::{Extent, Shape};
@@ -133,7 +134,10 @@ impl Lowering<'_> {
             format!("`{}` has {count} {what}, more than {} bits count", self.base_name(array), word.bits());
         let help =
             "the procedure asks for the length of what is passed: `.word 32` or `.word 64` has room for it";
-        self.report.fail(Diagnostic::error(message, span, "its length comes along").help(help))
+        self.report.fail(
+            Diagnostic::error(ProblemCode::NumberDoesNotFit, message, span, "its length comes along")
+                .help(help),
+        )
     }
 
     /// How many elements are from `from` up to `to`, in steps: `floordiv(to - from - 1, step) + 1`. In legal bounds

@@ -3,6 +3,7 @@
 //! procedure passes a parameter on to one that asks, it needs the length too. This file finds out which; it knows no
 //! names but those of parameters.
 
+use reviver_isa::codes::ProblemCode;
 use std::collections::{BTreeSet, HashMap};
 
 use compact_str::CompactString;
@@ -214,7 +215,7 @@ pub(super) fn length_parameter(measured: &Parameter, dimension: Option<u8>) -> P
 
 /// A length that is asked of what has none.
 pub(super) fn no_length(message: String, name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(message, span, "asked here").help(format!(
+    Diagnostic::error(ProblemCode::NoLength, message, span, "asked here").help(format!(
         "`len({name})` is that of a vector or a slice; of a matrix, `len({name}, 0)` are its rows and `len({name}, 1)` its columns"
     ))
 }

@@ -1,6 +1,7 @@
 //! `local v[n] … delocal v[n]`: arrays that come from zero and go back to it. Each of their cells is vacated at
 //! both ends, one by one or in loops.
 
+use reviver_isa::codes::ProblemCode;
 use std::rc::Rc;
 
 use reviver_isa::function::Function;
@@ -38,10 +39,15 @@ impl Lowering<'_> {
             if tree.class.unwrap_or(Class::Int) != class {
                 let name = &tree.name.text;
                 let message = format!("`delocal {name}` doesn't say that `{name}` is {}", class.name());
-                self.report
-                    .add(Diagnostic::error(message, tree.name.span, "of another class").help(format!(
-                        "write the class as at the `local`: going back, `{name}` begins here"
-                    )));
+                self.report.add(
+                    Diagnostic::error(
+                        ProblemCode::LocalAndDelocalDiffer,
+                        message,
+                        tree.name.span,
+                        "of another class",
+                    )
+                    .help(format!("write the class as at the `local`: going back, `{name}` begins here")),
+                );
             }
             self.vacate_array(&tree.name, shape, span);
         }
@@ -71,7 +77,7 @@ impl Lowering<'_> {
         let found = tree.shape.iter().map(spelled).collect::<Vec<_>>().join(", ");
         let label = if found.is_empty() { "no length".to_owned() } else { format!("[{found}]") };
         let message = format!("the `local` and the `delocal` of `{name}` differ in their lengths");
-        let problem = Diagnostic::error(message, tree.name.span, label);
+        let problem = Diagnostic::error(ProblemCode::LocalAndDelocalDiffer, message, tree.name.span, label);
         self.report.add(problem.help(format!("write `delocal {written}`: going back, `{name}` begins here")));
         false
     }

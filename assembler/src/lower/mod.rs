@@ -48,6 +48,7 @@ mod scope;
 mod temporaries;
 mod values;
 
+use reviver_isa::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -273,7 +274,7 @@ impl<'t> Lowering<'t> {
         if self.depth >= DEEPEST {
             if let Some(node) = body.first() {
                 let message = format!("blocks and macros nest more than {DEEPEST} deep");
-                self.report.add(Diagnostic::error(message, node.span, "too deep"));
+                self.report.add(Diagnostic::error(ProblemCode::TooMuch, message, node.span, "too deep"));
             }
             return;
         }
@@ -293,7 +294,7 @@ impl<'t> Lowering<'t> {
             }
             let message = format!("the local `{name}` is still open at the end of its block");
             self.report.add(
-                Diagnostic::error(message, local.span, "opened here")
+                Diagnostic::error(ProblemCode::LocalLeftOpen, message, local.span, "opened here")
                     .help(format!("end it with `delocal {name} = …` in the same block")),
             );
         }

@@ -2,6 +2,7 @@
 
 use arrayvec::ArrayVec;
 use compact_str::CompactString;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Range, Slice, Term};
 use reviver_isa::module::{Extent, Shape};
@@ -129,8 +130,13 @@ impl Lowering<'_> {
     /// What is computed while the program runs, where that can't be.
     pub(super) fn not_constant<T>(&mut self, span: Span) -> Option<T> {
         self.report.fail(
-            Diagnostic::error("only constants can be computed with here", span, "this is no constant")
-                .help("compute it in front of this, with `local t = …`, and name the local here"),
+            Diagnostic::error(
+                ProblemCode::NoConstant,
+                "only constants can be computed with here",
+                span,
+                "this is no constant",
+            )
+            .help("compute it in front of this, with `local t = …`, and name the local here"),
         )
     }
 
@@ -159,6 +165,7 @@ impl Lowering<'_> {
         match self.fact(*base) {
             Some((_, _, Extent::Cells(Shape::Stack))) => self.report.fail(
                 Diagnostic::error(
+                    ProblemCode::StackAsOperand,
                     format!("`{name}` is a stack: only `push` and `pop` reach it"),
                     span,
                     "no operand names a stack",
@@ -179,6 +186,7 @@ impl Lowering<'_> {
         }
         self.report.fail(
             Diagnostic::error(
+                ProblemCode::GlobalBehindParameter,
                 format!("the macro means the global `{name}`, which a parameter of this procedure hides"),
                 span,
                 "named in the macro",
@@ -194,7 +202,7 @@ impl Lowering<'_> {
         let Lowering { declared, current, report, .. } = self;
         report.unknown(Unknown::Cell(procedure), &written, |report| {
             let message = format!("nothing is named `{name}` here");
-            let diagnostic = Diagnostic::error(message, span, "unknown name");
+            let diagnostic = Diagnostic::error(ProblemCode::UnknownName, message, span, "unknown name");
             if let Some(hidden) = current.scopes.find_hidden(name) {
                 return diagnostic
                     .with(hidden.span, "not visible inside of a macro")
@@ -221,11 +229,21 @@ impl Lowering<'_> {
             }
             Meaning::Variable { .. } | Meaning::Element(_) => {
                 let message = "there is no adjoint of an adjoint";
-                self.report.fail(Diagnostic::error(message, span, "an adjoint already"))
+                self.report.fail(Diagnostic::error(
+                    ProblemCode::NoSuchAdjoint,
+                    message,
+                    span,
+                    "an adjoint already",
+                ))
             }
             _ => {
                 let message = "only a cell has an adjoint";
-                self.report.fail(Diagnostic::error(message, span, "this is no cell"))
+                self.report.fail(Diagnostic::error(
+                    ProblemCode::NoSuchAdjoint,
+                    message,
+                    span,
+                    "this is no cell",
+                ))
             }
         }
     }
@@ -238,7 +256,12 @@ impl Lowering<'_> {
         }
         let Meaning::Variable { base, adjoint } = meaning else {
             let message = format!("`{name}` is no array and has no elements");
-            return self.report.fail(Diagnostic::error(message, span, "indexed here"));
+            return self.report.fail(Diagnostic::error(
+                ProblemCode::ArrayOrCell,
+                message,
+                span,
+                "indexed here",
+            ));
         };
         if let [Subscript::At(index)] = subscripts.as_slice() {
             let index = Some(Box::new(Index::One(self.term(index)?)));
@@ -252,7 +275,12 @@ impl Lowering<'_> {
         let range = self.range(subscripts, span)?;
         if adjoint {
             let message = "a part of an array of adjoints can't be passed";
-            return self.report.fail(Diagnostic::error(message, span, "adjoint cells"));
+            return self.report.fail(Diagnostic::error(
+                ProblemCode::NoSuchAdjoint,
+                message,
+                span,
+                "adjoint cells",
+            ));
         }
         Some(Meaning::Slice(Slice { base, range }))
     }
@@ -271,8 +299,13 @@ impl Lowering<'_> {
             [Subscript::All, Subscript::At(column)] => Some(Range::Column(self.term(column)?)),
             [Subscript::All] | [Subscript::All, Subscript::All] => Some(Range::Whole),
             _ => self.report.fail(
-                Diagnostic::error("no part of an array is written like this", span, "here")
-                    .help("`A[i]`, `M[i, j]`, `A[i..j]`, `A[i..j step 2]`, `M[i, ..]` or `M[.., j]`"),
+                Diagnostic::error(
+                    ProblemCode::ArrayOrCell,
+                    "no part of an array is written like this",
+                    span,
+                    "here",
+                )
+                .help("`A[i]`, `M[i, j]`, `A[i..j]`, `A[i..j step 2]`, `M[i, ..]` or `M[.., j]`"),
             ),
         }
     }
@@ -285,7 +318,12 @@ impl Lowering<'_> {
         };
         step.or_else(|| {
             let message = "a step is an integer constant, 1 or above";
-            self.report.fail(Diagnostic::error(message, expression.span, "not a step"))
+            self.report.fail(Diagnostic::error(
+                ProblemCode::OutOfRange,
+                message,
+                expression.span,
+                "not a step",
+            ))
         })
     }
 
@@ -310,7 +348,7 @@ impl Lowering<'_> {
             Ok(offset) => Some(Term { cell, offset }),
             Err(_) => {
                 let message = format!("the index {offset} does not fit into 64 bits");
-                self.report.fail(Diagnostic::error(message, span, "too large"))
+                self.report.fail(Diagnostic::error(ProblemCode::NumberDoesNotFit, message, span, "too large"))
             }
         }
     }
@@ -324,7 +362,12 @@ impl Lowering<'_> {
     }
 
     fn no_index<T>(&mut self, span: Span) -> Option<T> {
-        self.report.fail(Diagnostic::error("an index is an integer", span, "can't be an index"))
+        self.report.fail(Diagnostic::error(
+            ProblemCode::ArrayOrCell,
+            "an index is an integer",
+            span,
+            "can't be an index",
+        ))
     }
 
     /// The value of an expression that must be one at assembly.
@@ -360,8 +403,13 @@ impl Lowering<'_> {
             Meaning::Computed(formula) => self.spill(&formula, span),
             Meaning::Broken => None,
             Meaning::Slice(_) => self.report.fail(
-                Diagnostic::error("an operand is one cell, not a part of an array", span, "several cells")
-                    .help("parts of arrays are passed to procedures"),
+                Diagnostic::error(
+                    ProblemCode::ArrayOrCell,
+                    "an operand is one cell, not a part of an array",
+                    span,
+                    "several cells",
+                )
+                .help("parts of arrays are passed to procedures"),
             ),
         }
     }

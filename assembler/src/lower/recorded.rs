@@ -2,6 +2,7 @@
 //! the instructions, the verifier says.
 
 use arrayvec::ArrayVec;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::predicate::Predicate;
 use reviver_isa::structure::{Block, BlockKind, Counting, NameScope, Seam, Temporary};
@@ -43,7 +44,12 @@ impl Lowering<'_> {
             }
             _ => {
                 let message = "these words make no block";
-                self.report.fail(Diagnostic::error(message, span, "as the disassembler never writes them"))
+                self.report.fail(Diagnostic::error(
+                    ProblemCode::MalformedImage,
+                    message,
+                    span,
+                    "as the disassembler never writes them",
+                ))
             }
         };
         if let Some(kind) = kind {
@@ -103,7 +109,12 @@ impl Lowering<'_> {
             Some(Meaning::Variable { base: Base::Frame(variable), adjoint: false }) => Some(*variable),
             _ => {
                 let message = format!("`{}` is no variable of this procedure's frame", name.text);
-                self.report.fail(Diagnostic::error(message, name.span, "not in the frame"))
+                self.report.fail(Diagnostic::error(
+                    ProblemCode::MalformedImage,
+                    message,
+                    name.span,
+                    "not in the frame",
+                ))
             }
         }
     }

@@ -2,6 +2,7 @@
 //! to it.
 
 use arrayvec::ArrayVec;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{Base, Class, Instruction, Link, Operand, Place};
 use reviver_isa::module::Shape;
@@ -58,15 +59,25 @@ impl Lowering<'_> {
         let class = self.class_of(Base::Frame(variable));
         if let Some(annotated) = tree.class.filter(|c| *c != class) {
             let message = format!("`{}` is {}, not {}", tree.name.text, class.name(), annotated.name());
-            self.report.add(Diagnostic::error(message, tree.name.span, "another class"));
+            self.report.add(Diagnostic::error(
+                ProblemCode::LocalAndDelocalDiffer,
+                message,
+                tree.name.span,
+                "another class",
+            ));
         }
         let is_told = tree.class.is_some() || self.current.classed.contains(&variable);
         if tree.sources.is_empty() && class == Class::Real && !is_told {
             let name = &tree.name.text;
             let message = format!("`delocal {name}` doesn't say that `{name}` is real");
             self.report.add(
-                Diagnostic::error(message, tree.name.span, "nothing says the class of this 0")
-                    .help(format!("write `delocal {name}: real`: going back, `{name}` begins here")),
+                Diagnostic::error(
+                    ProblemCode::LocalAndDelocalDiffer,
+                    message,
+                    tree.name.span,
+                    "nothing says the class of this 0",
+                )
+                .help(format!("write `delocal {name}: real`: going back, `{name}` begins here")),
             );
         }
         let broken =
@@ -112,7 +123,7 @@ impl Lowering<'_> {
             return Some(variable);
         }
         let message = format!("no local `{}` is open in this block", name.text);
-        let diagnostic = Diagnostic::error(message, name.span, "ended here");
+        let diagnostic = Diagnostic::error(ProblemCode::NoLocalOpen, message, name.span, "ended here");
         match self.current.scopes.find(&name.text) {
             Some(local) if local.open.is_some() => {
                 let opened = local.span;
@@ -203,7 +214,7 @@ impl Lowering<'_> {
             }
         };
         let message = format!("the value does not fit the local `{name}`");
-        self.report.fail(Diagnostic::error(message, place, said).help(help))
+        self.report.fail(Diagnostic::error(ProblemCode::ClassesMixed, message, place, said).help(help))
     }
 
     /// What the first body opens stays open in the second and is closed by the way back.

@@ -15,6 +15,7 @@
 
 use arrayvec::ArrayVec;
 use compact_str::format_compact;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{Argument, Base, Class, Instruction, Link, Operand, Place, Slice};
 use reviver_isa::module::Passing;
@@ -117,8 +118,12 @@ impl Lowering<'_> {
                 let name = self.base_name(written.base).to_owned();
                 let message =
                     format!("`{name}` is changed here, and an expression of this line is computed from it");
-                let problem =
-                    Diagnostic::error(message, span, "going back, its value couldn't be found again");
+                let problem = Diagnostic::error(
+                    ProblemCode::TargetIsSource,
+                    message,
+                    span,
+                    "going back, its value couldn't be found again",
+                );
                 let help = match instruction.update.action().may_read_target() {
                     true => format!(
                         "compute it in front of this line: `local t = …`, `overwrite {name}, t`, `delocal t = {name}`"
@@ -215,7 +220,7 @@ impl Lowering<'_> {
         if weight > MOST_FUNCTIONS {
             let message =
                 format!("with its parts this expression applies more than {MOST_FUNCTIONS} functions");
-            let problem = Diagnostic::error(message, span, "too long");
+            let problem = Diagnostic::error(ProblemCode::TooMuch, message, span, "too long");
             return self.report.fail(problem.help("name parts of it with `local`"));
         }
         let expression = format_compact!("{function:?}{sources:?}");
@@ -255,14 +260,19 @@ impl Lowering<'_> {
         let classes: Vec<Class> = sources.iter().map(Source::class).collect();
         let Err(Conversion::Source(n, to)) = conversion(function, wanted, &classes) else {
             let message = format!("`{}` takes no such sources", function.name());
-            return self.report.fail(Diagnostic::error(message, whole, "of these classes"));
+            return self.report.fail(Diagnostic::error(
+                ProblemCode::ClassesMixed,
+                message,
+                whole,
+                "of these classes",
+            ));
         };
         let place = spans.get(n).copied().unwrap_or(whole);
         let other = spans.iter().copied().enumerate().find(|(m, _)| *m != n);
         let class = classes.get(n).copied().unwrap_or(to);
         let (from, want) = (a_class(class), a_class(to));
         let message = format!("{from} stands where {want} is wanted");
-        let problem = Diagnostic::error(message, place, from.to_string());
+        let problem = Diagnostic::error(ProblemCode::ClassesMixed, message, place, from.to_string());
         let problem = match other.filter(|(m, _)| classes.get(*m) == Some(&to)) {
             Some((_, span)) => problem.with(span, want.to_string()),
             None => problem,

@@ -1,6 +1,7 @@
 //! Constants, lengths and initial values of declarations, where only constants are visible.
 
 use compact_str::CompactString;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Shape, Values};
 use reviver_isa::verify::MAX_VALUES;
@@ -32,7 +33,12 @@ impl Declared<'_> {
             };
             length.or_else(|| {
                 let message = format!("a length is an integer from 1 to {}", u32::MAX);
-                report.fail(Diagnostic::error(message, expression.span, "not a length"))
+                report.fail(Diagnostic::error(
+                    ProblemCode::OutOfRange,
+                    message,
+                    expression.span,
+                    "not a length",
+                ))
             })
         };
         match lengths {
@@ -84,7 +90,12 @@ impl Declared<'_> {
         if cells > self.values_left {
             if let Some(first) = list.first() {
                 let message = format!("more than {MAX_VALUES} cells have initial values other than 0");
-                report.add(Diagnostic::error(message, first.span, "too many cells"));
+                report.add(Diagnostic::error(
+                    ProblemCode::TooManyCells,
+                    message,
+                    first.span,
+                    "too many cells",
+                ));
             }
             return Values::zero(class);
         }
@@ -102,10 +113,17 @@ impl Declared<'_> {
         let message = format!("{} values for {} cells", values.len(), shape.cells());
         let place = match (values.first(), values.last()) {
             (Some(first), Some(last)) => first.span.to(last.span),
-            _ => return report.add(Diagnostic::error(message, Span::default(), "no values")),
+            _ => {
+                return report.add(Diagnostic::error(
+                    ProblemCode::ValuesDoNotFit,
+                    message,
+                    Span::default(),
+                    "no values",
+                ));
+            }
         };
         report.add(
-            Diagnostic::error(message, place, "one value a cell is wanted")
+            Diagnostic::error(ProblemCode::ValuesDoNotFit, message, place, "one value a cell is wanted")
                 .help("one value without braces stands for every cell"),
         );
     }
@@ -133,14 +151,19 @@ impl Declared<'_> {
             }
             ExpressionKind::Name { .. } | ExpressionKind::Element(_) => {
                 let message = "a constant is wanted here, not a cell";
-                return report.fail(Diagnostic::error(message, expression.span, "not a constant"));
+                return report.fail(Diagnostic::error(
+                    ProblemCode::NoConstant,
+                    message,
+                    expression.span,
+                    "not a constant",
+                ));
             }
             ExpressionKind::Length(length) => return self.constant_length(length, expression.span, report),
             ExpressionKind::Apply(application) => {
                 let function = application.function.name();
                 let message = format!("a constant is computed by operators alone, not by `{function}`");
                 return report.fail(
-                    Diagnostic::error(message, expression.span, "not a constant")
+                    Diagnostic::error(ProblemCode::NoConstant, message, expression.span, "not a constant")
                         .help("write the number, or compute the value where it is used"),
                 );
             }
@@ -188,6 +211,7 @@ impl Declared<'_> {
             Some((Outer::Broken, _)) => None,
             Some((Outer::Global(_), declared)) => report.fail(
                 Diagnostic::error(
+                    ProblemCode::NoConstant,
                     format!("`{name}` is a cell, not a constant"),
                     span,
                     "a constant is wanted",
@@ -205,7 +229,7 @@ impl Declared<'_> {
             let message = format!("no constant `{name}` is defined before this place");
             let constants = self.names.iter().filter(|(_, (o, _))| matches!(o, Outer::Constant(_)));
             let help = report.suggest(name, constants.map(|(name, _)| name.as_str()));
-            Diagnostic::error(message, span, "unknown constant").help_if(help)
+            Diagnostic::error(ProblemCode::UnknownName, message, span, "unknown constant").help_if(help)
         })
     }
 
@@ -220,5 +244,5 @@ impl Declared<'_> {
 
 /// A constant expression that has no value.
 pub(super) fn refused(problem: ConstantProblem, span: Span) -> Diagnostic {
-    Diagnostic::error(problem.message, span, "here").help_if(problem.help)
+    Diagnostic::error(problem.code, problem.message, span, "here").help_if(problem.help)
 }

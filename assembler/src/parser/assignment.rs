@@ -2,6 +2,7 @@
 //! instruction that does it, in the operands that its author wrote, or with why none does.
 
 use reviver_isa::Function;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::Update;
 
@@ -48,7 +49,12 @@ impl Parser<'_> {
         self.bump();
         let value = self.right_side();
         let target = if target.len() <= LONGEST { target } else { "x" };
-        let problem = Diagnostic::error("statements begin with a mnemonic", place, "not an instruction");
+        let problem = Diagnostic::error(
+            ProblemCode::Assigned,
+            "statements begin with a mnemonic",
+            place,
+            "not an instruction",
+        );
         self.fail(problem.help(advice(&sign, target, &value)))
     }
 

@@ -10,6 +10,7 @@ use crate::tree::{
     Body, Comment, Compute, Condition, Expression, For, If, Loop, Macro, Name, ProcedureNode, Statement,
     StatementNode,
 };
+use reviver_isa::codes::ProblemCode;
 
 /// Blocks that may be open at a time: bounds the recursion of everything that walks the tree.
 const DEEPEST: usize = 200;
@@ -65,18 +66,31 @@ impl Parser<'_> {
         let opener = TERMINATORS.iter().find(|(end, _)| *end == word).map_or("", |(_, opener)| *opener);
         let place = self.here();
         let problem = match self.open.last_mut() {
-            Some(open) if open.keyword == opener => {
-                Diagnostic::error(format!("a second `{word}`"), place, "one too many")
-                    .with(open.span, format!("this `{opener}` has one already"))
-            }
+            Some(open) if open.keyword == opener => Diagnostic::error(
+                ProblemCode::EndsNothing,
+                format!("a second `{word}`"),
+                place,
+                "one too many",
+            )
+            .with(open.span, format!("this `{opener}` has one already")),
             Some(open) => {
                 // Most likely it is meant to end this one.
                 open.blamed = true;
                 let ends = open.ends.last().copied().unwrap_or("");
-                Diagnostic::error(format!("`{word}` without `{opener}`"), place, "ends nothing")
-                    .with(open.span, format!("this `{}` is open here; it ends with `{ends}`", open.keyword))
+                Diagnostic::error(
+                    ProblemCode::EndsNothing,
+                    format!("`{word}` without `{opener}`"),
+                    place,
+                    "ends nothing",
+                )
+                .with(open.span, format!("this `{}` is open here; it ends with `{ends}`", open.keyword))
             }
-            None => Diagnostic::error(format!("`{word}` without `{opener}`"), place, "ends nothing"),
+            None => Diagnostic::error(
+                ProblemCode::EndsNothing,
+                format!("`{word}` without `{opener}`"),
+                place,
+                "ends nothing",
+            ),
         };
         self.report(problem);
         self.bump();
@@ -99,7 +113,7 @@ impl Parser<'_> {
         let open = Open { keyword, span, ends, blamed: false, is_ladder: chained };
         if self.open.len() >= DEEPEST {
             let message = format!("more than {DEEPEST} blocks are open here");
-            let problem = Diagnostic::error(message, span, "one too many");
+            let problem = Diagnostic::error(ProblemCode::TooMuch, message, span, "one too many");
             self.report(problem.help("move inner blocks to procedures of their own"));
             self.give_up();
             return (Body::new(), open);
@@ -138,7 +152,8 @@ impl Parser<'_> {
                 _ => format!("`{end}` is missing before this"),
             };
             let message = format!("this `{}` has no `{end}`", open.keyword);
-            let problem = Diagnostic::error(message, open.span, "begins here").with(self.here(), found);
+            let problem = Diagnostic::error(ProblemCode::NeverEnded, message, open.span, "begins here")
+                .with(self.here(), found);
             let usage = if open.is_ladder { Some(FI_OF_LADDER) } else { usage(end) };
             self.report(match usage {
                 Some(usage) => problem.help(usage),
@@ -228,7 +243,7 @@ impl Parser<'_> {
             |node: &&StatementNode| !matches!(node.statement, Statement::Empty) || node.label.is_some();
         if let Some(node) = rest.iter().find(says) {
             let message = "behind the `fi` of an `else if` stands the `fi` of the `if` before it";
-            let problem = Diagnostic::error(message, node.span, "in between");
+            let problem = Diagnostic::error(ProblemCode::ElseIfParted, message, node.span, "in between");
             self.report(problem.help("write `else`, and the inner `if … fi` on lines of its own"));
         }
     }
@@ -360,7 +375,8 @@ impl Parser<'_> {
         }
         let inside = format!("inside of this `{}`", open.keyword);
         let message = format!("`{directive}` can't stand inside of `{}`", open.keyword);
-        let problem = Diagnostic::error(message, self.here(), "out of place").with(open.span, inside);
+        let problem = Diagnostic::error(ProblemCode::OutOfPlace, message, self.here(), "out of place")
+            .with(open.span, inside);
         self.fail(match (directive, in_procedure) {
             (".ancilla", _) => problem.help("open a variable for a while with `local` and `delocal`"),
             (".var" | ".in" | ".out" | ".inout" | ".garbage", true) => {

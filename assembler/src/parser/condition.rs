@@ -2,6 +2,7 @@
 //! value; which one is known at its end, and nothing is read twice.
 
 use reviver_isa::arith::Order;
+use reviver_isa::codes::ProblemCode;
 
 use super::expression::grouped;
 use super::{Parse, Parser};
@@ -60,7 +61,12 @@ impl Parser<'_> {
             Either::Value(value) if self.at_line_end() => {
                 let text = self.source.get(value.span.start as usize..value.span.end as usize).unwrap_or("");
                 let help = format!("compare it: `{text} != 0`");
-                let problem = Diagnostic::error("expected a condition, found a value", value.span, "a value");
+                let problem = Diagnostic::error(
+                    ProblemCode::NoCondition,
+                    "expected a condition, found a value",
+                    value.span,
+                    "a value",
+                );
                 self.fail(if text.len() < 40 { problem.help(help) } else { problem })
             }
             Either::Value(_) => self.comparison_expected(),
@@ -78,7 +84,12 @@ impl Parser<'_> {
     }
 
     fn single_equals<T>(&mut self, value: Span) -> Parse<T> {
-        let problem = Diagnostic::error("`=` doesn't compare", self.here(), "compares nothing");
+        let problem = Diagnostic::error(
+            ProblemCode::NoCondition,
+            "`=` doesn't compare",
+            self.here(),
+            "compares nothing",
+        );
         self.fail(problem.with(value, "the value to compare").help("write `==`"))
     }
 
@@ -133,7 +144,12 @@ impl Parser<'_> {
         let sign = self.bump();
         let right = self.binary(0)?;
         if order(self.current.kind).is_some() {
-            let problem = Diagnostic::error("comparisons can't be chained", self.here(), "the second one");
+            let problem = Diagnostic::error(
+                ProblemCode::NoCondition,
+                "comparisons can't be chained",
+                self.here(),
+                "the second one",
+            );
             let problem = problem.with(self.span(sign), "the first one");
             return self.fail(problem.help("join two with `and`: `a < b and b < c`"));
         }

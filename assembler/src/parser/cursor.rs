@@ -1,5 +1,6 @@
 //! The walk through the tokens, and the reporting of what is wrong on the way. Knows no grammar.
 
+use reviver_isa::codes::ProblemCode;
 use std::rc::Rc;
 
 use compact_str::CompactString;
@@ -21,7 +22,12 @@ impl<'t> Parser<'t> {
                 TokenKind::Unknown => self.unknown(token),
                 TokenKind::UnclosedText => {
                     self.spoilt = token.end;
-                    let problem = Diagnostic::error("this text has no end", self.span(token), "begins here");
+                    let problem = Diagnostic::error(
+                        ProblemCode::UnclosedQuote,
+                        "this text has no end",
+                        self.span(token),
+                        "begins here",
+                    );
                     self.report(problem.help("close it with `\"` on the same line"));
                     return Token { kind: TokenKind::Text, ..token };
                 }
@@ -39,7 +45,12 @@ impl<'t> Parser<'t> {
         }
         let shown: String = text.chars().take(20).flat_map(char::escape_debug).collect();
         let message = format!("unknown character `{shown}`");
-        let problem = Diagnostic::error(message, self.span(token), "no part of the language");
+        let problem = Diagnostic::error(
+            ProblemCode::UnknownCharacter,
+            message,
+            self.span(token),
+            "no part of the language",
+        );
         self.report(match text.chars().next().and_then(meant) {
             Some(cure) => problem.help(cure),
             None => problem,
@@ -109,7 +120,12 @@ impl<'t> Parser<'t> {
         let text = self.text(self.current);
         if let Some(reserved) = words::reserved(text) {
             let message = format!("`{text}` can't be a name");
-            let problem = Diagnostic::error(message, span, format!("{} here", words::describe(reserved)));
+            let problem = Diagnostic::error(
+                ProblemCode::ReservedName,
+                message,
+                span,
+                format!("{} here", words::describe(reserved)),
+            );
             return self.fail(problem.help("choose another name"));
         }
         let text = CompactString::from(text);
@@ -199,7 +215,12 @@ impl<'t> Parser<'t> {
 
     pub(super) fn unexpected(&self, what: &str) -> Diagnostic {
         let message = format!("expected {what}, found {}", self.found());
-        Diagnostic::error(message, self.found_span(), format!("expected {what}"))
+        Diagnostic::error(
+            ProblemCode::SomethingElseExpected,
+            message,
+            self.found_span(),
+            format!("expected {what}"),
+        )
     }
 
     /// Reports that something else was expected.

@@ -1,6 +1,7 @@
 //! Directives of one line, and the heads of procedures and macros. Knows no values: constant
 //! expressions are kept as written.
 
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::Class;
 use reviver_isa::language::DIRECTIVES;
 use reviver_isa::module::{Passing, Rank, RealSystem, Role, Word};
@@ -47,14 +48,24 @@ impl<'t> Parser<'t> {
     }
 
     fn unknown_directive(&mut self, text: &str) -> Parse<Statement> {
-        let problem = Diagnostic::error(format!("there is no directive `{text}`"), self.here(), "unknown");
+        let problem = Diagnostic::error(
+            ProblemCode::UnknownDirective,
+            format!("there is no directive `{text}`"),
+            self.here(),
+            "unknown",
+        );
         let near = || nearest(text, DIRECTIVES.iter().copied()).map(did_you_mean);
         self.fail(problem.help_if(advice(text, &[]).or_else(near)))
     }
 
     fn globals(&mut self, text: &str, place: Span) -> Parse<Directive> {
         let Some(role) = Role::ALL.into_iter().find(|role| role.directive() == text) else {
-            let problem = Diagnostic::error(format!("`{text}` can't stand here"), place, "out of place");
+            let problem = Diagnostic::error(
+                ProblemCode::OutOfPlace,
+                format!("`{text}` can't stand here"),
+                place,
+                "out of place",
+            );
             return self.fail(problem);
         };
         Ok(Directive::Globals { role, declarations: self.declarations()? })
@@ -65,7 +76,12 @@ impl<'t> Parser<'t> {
         let declarations = self.declarations()?;
         if let Some(stack) = declarations.iter().find(|d| matches!(d.shape, ShapeNode::Stack)) {
             let name = &stack.name;
-            let problem = Diagnostic::error("a stack lives as long as the program", name.span, "in a frame");
+            let problem = Diagnostic::error(
+                ProblemCode::NoSuchShape,
+                "a stack lives as long as the program",
+                name.span,
+                "in a frame",
+            );
             return self.fail(problem.help(format!(
                 "outside of procedures write `.var {0}[]`, or `.garbage {0}[]` if it may end with values; \
                  an array has a length: `{0}[10]`",
@@ -74,7 +90,12 @@ impl<'t> Parser<'t> {
         }
         if declarations.iter().any(|d| d.initial.is_some() || d.is_shared || d.default.is_some()) {
             let place = self.since(start);
-            let problem = Diagnostic::error("an ancilla has no initial value", place, "one is given here");
+            let problem = Diagnostic::error(
+                ProblemCode::NoSuchBeginning,
+                "an ancilla has no initial value",
+                place,
+                "one is given here",
+            );
             return self
                 .fail(problem.help("it is vacant at the entry of its procedure, and at the exit again"));
         }
@@ -127,7 +148,12 @@ impl<'t> Parser<'t> {
     /// The lengths behind an open bracket.
     fn lengths(&mut self, open: Token) -> Parse<Vec<Expression>> {
         if self.at(TokenKind::BracketClose) {
-            let problem = Diagnostic::error("an array has a length", self.span(open), "none is given here");
+            let problem = Diagnostic::error(
+                ProblemCode::NoSuchShape,
+                "an array has a length",
+                self.span(open),
+                "none is given here",
+            );
             return self.fail(problem.help(
                 "write `[3]`; a stack, which has none, is declared outside of procedures: `.garbage NAME[]`",
             ));
@@ -136,7 +162,12 @@ impl<'t> Parser<'t> {
         self.close(TokenKind::BracketClose, open, "`,` or `]`")?;
         if shape.len() > 2 {
             let place = self.since(open.start);
-            return self.fail(Diagnostic::error("arrays have at most two dimensions", place, "more here"));
+            return self.fail(Diagnostic::error(
+                ProblemCode::NoSuchShape,
+                "arrays have at most two dimensions",
+                place,
+                "more here",
+            ));
         }
         Ok(shape)
     }
@@ -223,7 +254,7 @@ impl<'t> Parser<'t> {
             None => {
                 let (least, most) = (RealSystem::FRACTION_BITS.start(), RealSystem::FRACTION_BITS.end());
                 let message = format!("fixed point has {least} to {most} fraction bits");
-                self.fail(Diagnostic::error(message, place, "out of this range"))
+                self.fail(Diagnostic::error(ProblemCode::OutOfRange, message, place, "out of this range"))
             }
         }
     }
@@ -234,7 +265,12 @@ impl<'t> Parser<'t> {
         match u32::try_from(bits).ok().and_then(Word::from_bits) {
             Some(word) => Ok(Directive::Word { word }),
             None => {
-                let problem = Diagnostic::error("a word has 8, 16, 32 or 64 bits", place, "another width");
+                let problem = Diagnostic::error(
+                    ProblemCode::OutOfRange,
+                    "a word has 8, 16, 32 or 64 bits",
+                    place,
+                    "another width",
+                );
                 self.fail(problem.help(
                     "it is the width of integers; cells and their values are declared with `.var x = 5`",
                 ))
@@ -256,7 +292,12 @@ impl<'t> Parser<'t> {
     fn include(&mut self) -> Parse<Directive> {
         let (path, path_span) = self.path(".include \"path\"")?;
         if path.is_empty() {
-            return self.fail(Diagnostic::error("this path is empty", path_span, "names no file"));
+            return self.fail(Diagnostic::error(
+                ProblemCode::FileNotIncluded,
+                "this path is empty",
+                path_span,
+                "names no file",
+            ));
         }
         Ok(Directive::Include { path: path.into(), path_span })
     }
@@ -306,7 +347,12 @@ impl<'t> Parser<'t> {
             ExpressionKind::Int { value, .. } => Ok(value),
             // More than anything takes: whoever asks refuses it.
             ExpressionKind::LongInt { .. } => Ok(u64::MAX),
-            _ => self.fail(Diagnostic::error(format!("expected {what}"), self.span(token), "not an integer")),
+            _ => self.fail(Diagnostic::error(
+                ProblemCode::SomethingElseExpected,
+                format!("expected {what}"),
+                self.span(token),
+                "not an integer",
+            )),
         }
     }
 
@@ -315,7 +361,12 @@ impl<'t> Parser<'t> {
         let value = self.integer(what)?;
         match u32::try_from(value) {
             Ok(value) => Ok(value),
-            Err(_) => self.fail(Diagnostic::error("this number is too large", place, "above 2^32 - 1")),
+            Err(_) => self.fail(Diagnostic::error(
+                ProblemCode::OutOfRange,
+                "this number is too large",
+                place,
+                "above 2^32 - 1",
+            )),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::tree::{
     Application, BinaryOperator, Element, Expression, ExpressionKind, LengthOf, Name, Subscript,
     UnaryOperator,
 };
+use reviver_isa::codes::ProblemCode;
 
 /// Operators and brackets that one expression may have: bounds the depth of its tree, and so the
 /// recursion of everything that walks it.
@@ -51,7 +52,7 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         let message = format!("more than {HEAVIEST} operators and brackets in one expression");
-        let problem = Diagnostic::error(message, self.here(), "one too many");
+        let problem = Diagnostic::error(ProblemCode::TooMuch, message, self.here(), "one too many");
         self.fail(problem.help("name parts of it: constants with `.const`, values with `local`"))
     }
 
@@ -88,7 +89,7 @@ impl<'t> Parser<'t> {
         }
         let span = self.span(sign).to(self.here());
         let message = format!("there is no operator `{0}{0}`", self.text(sign));
-        let problem = Diagnostic::error(message, span, "unknown");
+        let problem = Diagnostic::error(ProblemCode::NoCondition, message, span, "unknown");
         self.fail(problem.help(format!("conditions are joined with `{word}`")))
     }
 
@@ -142,8 +143,12 @@ impl<'t> Parser<'t> {
             return self.length(token);
         }
         let Some(function) = words::function(text).filter(|f| f.arity() > 0) else {
-            let problem =
-                Diagnostic::error(format!("there is no function `{text}`"), self.span(token), "unknown");
+            let problem = Diagnostic::error(
+                ProblemCode::UnknownFunction,
+                format!("there is no function `{text}`"),
+                self.span(token),
+                "unknown",
+            );
             let meant = nearest(text, words::functions());
             return self.fail(problem.help_if(meant.map(did_you_mean)));
         };
@@ -164,7 +169,7 @@ impl<'t> Parser<'t> {
         let nouns = if function.arity() == 1 { "source" } else { "sources" };
         let message = format!("`{text}` takes {} {nouns}, found {}", function.arity(), sources.len());
         let given = format!("{} given", sources.len());
-        self.fail(Diagnostic::error(message, span, given))
+        self.fail(Diagnostic::error(ProblemCode::WrongNumberOfOperands, message, span, given))
     }
 
     /// `len(name)` or `len(name, dimension)`, its first word behind.
@@ -198,7 +203,7 @@ impl<'t> Parser<'t> {
         {
             let message = format!("expected an operand, found `{text}`");
             let label = format!("{}, which can't be a name", words::describe(reserved));
-            let problem = Diagnostic::error(message, self.span(token), label);
+            let problem = Diagnostic::error(ProblemCode::ReservedName, message, self.span(token), label);
             return self.fail(problem);
         }
         let name = self.shared(text);
@@ -218,14 +223,22 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         if adjoint {
-            let problem =
-                Diagnostic::error("there is no adjoint of an adjoint", self.here(), "the second `'`");
+            let problem = Diagnostic::error(
+                ProblemCode::NoSuchAdjoint,
+                "there is no adjoint of an adjoint",
+                self.here(),
+                "the second `'`",
+            );
             return self.fail(problem);
         }
         let name = self.text(name);
         let help = format!("write `{name}'[…]`");
-        let problem =
-            Diagnostic::error("the `'` of an adjoint follows the name", self.here(), "not the brackets");
+        let problem = Diagnostic::error(
+            ProblemCode::NoSuchAdjoint,
+            "the `'` of an adjoint follows the name",
+            self.here(),
+            "not the brackets",
+        );
         self.fail(problem.help(help))
     }
 
@@ -241,8 +254,12 @@ impl<'t> Parser<'t> {
         }
         self.close(TokenKind::BracketClose, open, "`,` or `]`")?;
         if subscripts.len() > 2 {
-            let problem =
-                Diagnostic::error("arrays have at most two dimensions", self.since(open.start), "more here");
+            let problem = Diagnostic::error(
+                ProblemCode::NoSuchShape,
+                "arrays have at most two dimensions",
+                self.since(open.start),
+                "more here",
+            );
             return self.fail(problem);
         }
         Ok(subscripts)
@@ -274,7 +291,12 @@ impl<'t> Parser<'t> {
     }
 
     fn open_span<T>(&mut self, place: Span) -> Parse<T> {
-        let problem = Diagnostic::error("a span needs both bounds", place, "only one is given");
+        let problem = Diagnostic::error(
+            ProblemCode::ArrayOrCell,
+            "a span needs both bounds",
+            place,
+            "only one is given",
+        );
         self.fail(problem.help("write `A[from..to]`; `to` is exclusive"))
     }
 }

@@ -1,6 +1,7 @@
 //! Flat instructions, uses of macros, `local` and `delocal`: statements of one line. How many
 //! operands there are is checked here; what they may be is not.
 
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
 use reviver_isa::text::compound;
 use reviver_isa::update::{OperandShape, Update};
@@ -33,27 +34,46 @@ impl Parser<'_> {
         if let Some(update) = words::update(text) {
             if update.shape() == OperandShape::Boundary {
                 let message = format!("`{text}` is not written in source text");
-                let problem = Diagnostic::error(message, place, "a procedure has it anyway");
+                let problem = Diagnostic::error(
+                    ProblemCode::UnknownInstruction,
+                    message,
+                    place,
+                    "a procedure has it anyway",
+                );
                 return self.fail(problem.help("write `.proc name()` and `.end`"));
             }
             return Ok((update, Function::Copy));
         }
         let (update, function) = text.split_once('.').unwrap_or((text, ""));
         let Some(row) = words::update(update) else {
-            let problem = Diagnostic::error(format!("there is no update `{update}`"), place, "unknown");
+            let problem = Diagnostic::error(
+                ProblemCode::UnknownInstruction,
+                format!("there is no update `{update}`"),
+                place,
+                "unknown",
+            );
             let whole = || nearest(text, words::mnemonics()).map(did_you_mean);
             let parts = || words::meant_instruction(update, function).map(did_you_mean);
             return self.fail(problem.help_if(whole().or_else(parts).or_else(|| advice(update, &[]))));
         };
         if row.shape() != OperandShape::Accumulate {
-            let problem = Diagnostic::error(format!("`{update}` takes no function"), place, "one is named");
+            let problem = Diagnostic::error(
+                ProblemCode::UnknownFunction,
+                format!("`{update}` takes no function"),
+                place,
+                "one is named",
+            );
             return self.fail(problem.help(format!("write `{}`", usage(update, row, Function::Copy))));
         }
         match words::function(function).filter(|f| f.arity() > 0) {
             Some(function) => Ok((row, function)),
             None => {
-                let problem =
-                    Diagnostic::error(format!("there is no function `{function}`"), place, "unknown");
+                let problem = Diagnostic::error(
+                    ProblemCode::UnknownFunction,
+                    format!("there is no function `{function}`"),
+                    place,
+                    "unknown",
+                );
                 self.fail(problem.help_if(words::meant_instruction(update, function).map(did_you_mean)))
             }
         }
@@ -88,7 +108,12 @@ impl Parser<'_> {
             n => format!("{n} operands"),
         };
         let message = format!("`{mnemonic}` takes {wants}, found {}", operands.len());
-        let problem = Diagnostic::error(message, self.since(token.start), signature(update, wanted));
+        let problem = Diagnostic::error(
+            ProblemCode::WrongNumberOfOperands,
+            message,
+            self.since(token.start),
+            signature(update, wanted),
+        );
         let no_function = function == Function::Copy && update.shape() == OperandShape::Accumulate;
         self.fail(if no_function && operands.len() == 3 {
             problem.help(with_two_sources(update))
@@ -220,7 +245,12 @@ impl Parser<'_> {
             return Ok(Box::new(Local { name, shape, class, function, sources }));
         }
         if !shape.is_empty() {
-            let problem = Diagnostic::error("an array begins and ends as 0", self.here(), "a value");
+            let problem = Diagnostic::error(
+                ProblemCode::NoSuchBeginning,
+                "an array begins and ends as 0",
+                self.here(),
+                "a value",
+            );
             return self.fail(
                 problem.help("add to its elements behind the `local`, and undo it before the `delocal`"),
             );

@@ -5,6 +5,7 @@ use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::Token;
 use crate::tree::ExpressionKind;
+use reviver_isa::codes::ProblemCode;
 
 /// What is wrong with a literal, and the cure.
 type LiteralProblem = (String, Option<&'static str>);
@@ -16,7 +17,12 @@ impl Parser<'_> {
         match value(text) {
             Ok(kind) => Ok(kind),
             Err((message, cure)) => {
-                let problem = Diagnostic::error(message, self.span(token), "malformed literal");
+                let problem = Diagnostic::error(
+                    ProblemCode::MalformedNumber,
+                    message,
+                    self.span(token),
+                    "malformed literal",
+                );
                 self.fail(match cure {
                     Some(cure) => problem.help(cure),
                     None => problem,

@@ -27,6 +27,7 @@ mod open;
 mod recorded;
 pub(crate) mod words;
 
+use reviver_isa::codes::ProblemCode;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -170,7 +171,8 @@ impl<'t> Parser<'t> {
         let ends = self.terminator().is_some();
         if ends || self.at(TokenKind::Directive) {
             let message = format!("a label can't stand in front of `{}`", self.text(self.current));
-            let problem = Diagnostic::error(message, label, "labels name instructions");
+            let problem =
+                Diagnostic::error(ProblemCode::LabelOfNothing, message, label, "labels name instructions");
             self.report(problem.with(self.here(), "not an instruction"));
         }
         ends

@@ -2,6 +2,7 @@
 //! failed. Knows no command.
 
 use reviver_files::UsedFiles;
+use reviver_isa::codes::CodeEntry;
 use reviver_vm::room::OutOfMemory;
 use thiserror::Error;
 
@@ -42,6 +43,8 @@ pub enum ArgumentKind {
     /// A topic of `info`, with an argument of its own.
     Topic,
     Mark,
+    /// What stands in the brackets of a message.
+    Code,
     File,
     /// A pane of the screen.
     Pane,
@@ -239,6 +242,8 @@ pub enum Outcome {
     /// The cells that are still plotted.
     Unplotted(Vec<String>),
     Help(Vec<&'static Command>),
+    /// What a code in a message means.
+    Explained(&'static CodeEntry),
     /// Several, one after the other.
     All(Vec<(String, Outcome)>),
     /// A file was written.
@@ -326,6 +331,7 @@ impl CommandError {
         match self {
             CommandError::Unknown { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
             CommandError::Unknown { what: "topic", .. } => Some("`help info` lists the topics".into()),
+            CommandError::Unknown { what: "code", .. } => Some("`reviver explain` lists the codes".into()),
             CommandError::Unknown { .. } => Some("`help` lists the commands".into()),
             CommandError::Foreign { instead, .. } => Some((*instead).to_owned()),
             CommandError::NoScreen(_) => {

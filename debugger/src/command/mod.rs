@@ -6,6 +6,7 @@ pub(crate) mod arguments;
 mod code;
 mod console;
 mod execute;
+mod explain;
 mod foreign;
 pub mod names;
 mod nesting;

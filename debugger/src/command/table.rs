@@ -9,6 +9,7 @@ use super::code::{disassemble, list};
 pub use super::console::{ArgumentKind, Command, CommandAction, CommandGroup};
 use super::console::{CommandError, Console, Outcome};
 use super::console::{CommandResult, CommandRow, commands};
+use super::explain::explain;
 use super::foreign;
 use super::names::{EVENTS, REASONS};
 use super::over_time::{diff, trace};
@@ -162,6 +163,8 @@ commands! {
         "Draw the screen to an SVG file. Without a screen it is one of 120x40 that was just opened. Themes are dark, light, 16, 16-light, plain. A file that is there already is replaced only if it is such a picture.";
     "help" ["h"] " [COMMAND | info TOPIC]" ArgumentKind::Command => help,
         "Tell about a command, a topic of `info`, or all commands.";
+    "explain" [] " [CODE]" ArgumentKind::Code => explain,
+        "Tell what a code in a message means. Without one, that of the trap at which the run stands.";
     "quit" ["q", "exit"] "" ArgumentKind::None => quit,
         "End the session.";
     }

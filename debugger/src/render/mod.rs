@@ -18,6 +18,7 @@ pub use answers::moves_in_words;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use reviver_isa::codes::page;
 use reviver_vm::explain::Explanation;
 use reviver_vm::{Cause, Program};
 
@@ -157,6 +158,7 @@ impl RenderedText<'_> {
             Outcome::Unplotted(names) if names.is_empty() => line!(self, "nothing is plotted any more"),
             Outcome::Unplotted(names) => line!(self, "still plotted: {}", names.join(", ")),
             Outcome::Help(commands) => self.help(commands),
+            Outcome::Explained(entry) => self.out.push_str(&page::page(entry)),
             Outcome::All(all) => self.all(all),
             Outcome::Saved(path) => line!(self, "saved to {path}"),
             Outcome::Empty => line!(self, "there are none"),
@@ -276,7 +278,7 @@ impl RenderedText<'_> {
     }
 
     fn trap(&mut self, trap: &Explanation) {
-        line!(self, "trap: {}", trap.message);
+        line!(self, "trap[{}]: {}", trap.code.text(), trap.message);
         let listing = self.session.listing();
         let line = trap.spot.as_ref().map_or(listing.line(trap.at), Line::from);
         line!(self, "  at `{}` ({})", trap.instruction, listing.name(line));

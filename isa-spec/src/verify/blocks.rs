@@ -3,6 +3,7 @@
 
 use super::temporaries::computing;
 use super::{Checker, Site};
+use crate::codes::ProblemCode;
 use crate::function::Function;
 use crate::instruction::{Base, Instruction, Link, Operand, Place};
 use crate::module::{Module, Procedure};
@@ -23,16 +24,24 @@ impl Checker<'_> {
             while open.pop_if(|outer| outer.end() <= block.start()).is_some() {}
             let inside = |p: &&&Procedure| p.entry < block.start() && block.end() <= p.exit;
             let Some(procedure) = procedures.peek().filter(inside) else {
-                self.report(Site::Module, "a block reaches outside of its procedure");
+                self.report(
+                    ProblemCode::MalformedImage,
+                    Site::Module,
+                    "a block reaches outside of its procedure",
+                );
                 return;
             };
             if block.start() < before || !is_ordered(&block.seams) {
-                self.report(Site::Instruction(block.start()), "the blocks are out of order");
+                self.report(
+                    ProblemCode::MalformedImage,
+                    Site::Instruction(block.start()),
+                    "the blocks are out of order",
+                );
                 return;
             }
             if open.last().is_some_and(|outer| !lies_in_body(block, outer)) {
                 let message = "a block lies neither within a body of another nor apart";
-                self.report(Site::Instruction(block.start()), message);
+                self.report(ProblemCode::MalformedImage, Site::Instruction(block.start()), message);
                 return;
             }
             before = block.start();
@@ -44,11 +53,15 @@ impl Checker<'_> {
     fn block(&mut self, procedure: &Procedure, block: &Block) {
         let files = self.module.structure.paths.len();
         if block.seams.iter().any(|seam| seam.place.file as usize > files) {
-            self.report(Site::Instruction(block.start()), "a block stands in a file that isn't recorded");
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Instruction(block.start()),
+                "a block stands in a file that isn't recorded",
+            );
         }
         if !has_shape(self.module, block) {
             let message = "the instructions of a block are not what its statement becomes";
-            self.report(Site::Instruction(block.start()), message);
+            self.report(ProblemCode::MalformedImage, Site::Instruction(block.start()), message);
             return;
         }
         match &block.kind {
@@ -60,7 +73,7 @@ impl Checker<'_> {
             BlockKind::For(counting) => self.counting(procedure, block.start(), counting),
             BlockKind::Macro { name, .. } if !is_name(name) => {
                 let message = format!("`{}` can't be a name", name.escape_debug());
-                self.report(Site::Instruction(block.start()), message);
+                self.report(ProblemCode::MalformedImage, Site::Instruction(block.start()), message);
             }
             BlockKind::Macro { .. }
             | BlockKind::Local
@@ -72,7 +85,11 @@ impl Checker<'_> {
 
     fn predicate(&mut self, procedure: &Procedure, at: u32, predicate: &Predicate) {
         if !predicate.is_whole() {
-            self.report(Site::Instruction(at), "a recorded condition is no condition");
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Instruction(at),
+                "a recorded condition is no condition",
+            );
             return;
         }
         for part in &predicate.parts {
@@ -89,7 +106,11 @@ impl Checker<'_> {
         let mut checker = Checker { module: self.module, violations: Vec::new() };
         let sound = function.order().is_some() && checker.legal(procedure, at, &test);
         if !sound || !checker.violations.is_empty() {
-            self.report(Site::Instruction(at), "a recorded condition compares what its procedure can't");
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Instruction(at),
+                "a recorded condition compares what its procedure can't",
+            );
         }
     }
 
@@ -98,7 +119,11 @@ impl Checker<'_> {
             self.recorded_test(procedure, at, Function::Eq, [bound, &Operand::Int(0)]);
         }
         if counting.step == 0 {
-            self.report(Site::Instruction(at), "a recorded loop counts in steps of 0");
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Instruction(at),
+                "a recorded loop counts in steps of 0",
+            );
         }
     }
 
@@ -108,7 +133,7 @@ impl Checker<'_> {
         let scopes = &module.structure.scopes;
         let order = |scope: &NameScope| (scope.procedure, scope.variable, scope.start);
         if !scopes.is_sorted_by_key(order) {
-            self.report(Site::Module, "the scopes of names are out of order");
+            self.report(ProblemCode::MalformedImage, Site::Module, "the scopes of names are out of order");
         }
         for scope in scopes {
             let owner = module.procedures.get(scope.procedure as usize);
@@ -122,7 +147,7 @@ impl Checker<'_> {
             });
             if !is_sound {
                 let message = format!("the scope of `{}` is none", scope.name.escape_debug());
-                self.report(Site::Module, message);
+                self.report(ProblemCode::MalformedImage, Site::Module, message);
                 return;
             }
         }

@@ -2,6 +2,7 @@
 
 use super::overlap::PassedPlaces;
 use super::{Checker, Site};
+use crate::codes::ProblemCode;
 use crate::instruction::{Argument, Call, Class, Instruction, Link, Operand, Range, Slice};
 use crate::module::{Extent, Parameter, Passing, Procedure, Rank, Shape as Cells};
 use crate::update::OperandShape;
@@ -19,10 +20,14 @@ impl<'a> Checker<'a> {
                 _ if indirect => self.loose_arguments(procedure, at, call),
                 Some(callee) if call.procedure != 0 => self.arguments(procedure, at, call, callee),
                 Some(_) => {
-                    self.report(Site::Instruction(at), "`main` can't be called");
+                    self.report(ProblemCode::MalformedImage, Site::Instruction(at), "`main` can't be called");
                 }
                 None => {
-                    self.report(Site::Instruction(at), "the called procedure does not exist");
+                    self.report(
+                        ProblemCode::MalformedImage,
+                        Site::Instruction(at),
+                        "the called procedure does not exist",
+                    );
                 }
             }
         }
@@ -47,7 +52,7 @@ impl<'a> Checker<'a> {
         let (given, wanted) = (call.arguments.len(), callee.parameters.len());
         if given != wanted {
             let message = format!("`{}` takes {wanted} arguments, not {given}", callee.name);
-            self.report(Site::Instruction(at), message).other =
+            self.report(ProblemCode::WrongNumberOfArguments, Site::Instruction(at), message).other =
                 Some((Site::Procedure(call.procedure), "declared here".into()));
             return;
         }
@@ -88,11 +93,19 @@ impl<'a> Checker<'a> {
         match parameter.rank {
             Rank::Scalar => {}
             Rank::Vector => {
-                self.report(site, format!("`{}` wants an array or a part of one", parameter.name));
+                self.report(
+                    ProblemCode::ArgumentDoesNotFit,
+                    site,
+                    format!("`{}` wants an array or a part of one", parameter.name),
+                );
                 return false;
             }
             Rank::Matrix => {
-                self.report(site, format!("`{}` wants a matrix", parameter.name));
+                self.report(
+                    ProblemCode::ArgumentDoesNotFit,
+                    site,
+                    format!("`{}` wants a matrix", parameter.name),
+                );
                 return false;
             }
         }
@@ -100,7 +113,7 @@ impl<'a> Checker<'a> {
             return false;
         }
         if matches!(operand, Operand::Place(place) if place.adjoint) {
-            self.report(site, "an adjoint can't be passed").help =
+            self.report(ProblemCode::NoSuchAdjoint, site, "an adjoint can't be passed").help =
                 Some("pass the cell: the procedure can name its adjoint".into());
             return false;
         }
@@ -112,6 +125,7 @@ impl<'a> Checker<'a> {
             (Operand::Place(place), Passing::InOut) => self.writable(procedure, site, place),
             (_, Passing::InOut) => {
                 self.report(
+                    ProblemCode::ArgumentDoesNotFit,
                     site,
                     format!("`{}` is `inout`: it wants a cell, not a constant", parameter.name),
                 );
@@ -128,7 +142,7 @@ impl<'a> Checker<'a> {
         parameter: &'a Parameter,
     ) -> bool {
         let Some(declaration) = self.declaration(procedure, slice.base) else {
-            self.report(site, "this argument names nothing that is declared");
+            self.report(ProblemCode::MalformedImage, site, "this argument names nothing that is declared");
             return false;
         };
         if declaration.extent == Extent::Cells(Cells::Stack) {
@@ -136,12 +150,20 @@ impl<'a> Checker<'a> {
         }
         match parameter.rank {
             Rank::Scalar => {
-                self.report(site, format!("`{}` wants one cell, not an array", parameter.name)).help =
-                    Some("pass an element, `A[i]`".into());
+                self.report(
+                    ProblemCode::ArgumentDoesNotFit,
+                    site,
+                    format!("`{}` wants one cell, not an array", parameter.name),
+                )
+                .help = Some("pass an element, `A[i]`".into());
                 return false;
             }
             Rank::Matrix if slice.range != Range::Whole || !declaration.extent.is_matrix() => {
-                self.report(site, format!("`{}` wants a whole matrix", parameter.name));
+                self.report(
+                    ProblemCode::ArgumentDoesNotFit,
+                    site,
+                    format!("`{}` wants a whole matrix", parameter.name),
+                );
                 return false;
             }
             Rank::Vector | Rank::Matrix => {}
@@ -150,7 +172,11 @@ impl<'a> Checker<'a> {
             return false;
         }
         if parameter.passing == Passing::InOut && !declaration.writable {
-            self.report(site, format!("`{}` is an `in` parameter and can't be changed", declaration.name));
+            self.report(
+                ProblemCode::InParameterChanged,
+                site,
+                format!("`{}` is an `in` parameter and can't be changed", declaration.name),
+            );
             return false;
         }
         true
@@ -159,7 +185,11 @@ impl<'a> Checker<'a> {
     fn argument_class(&mut self, site: Site, class: Class, parameter: &'a Parameter) -> bool {
         if class != parameter.class {
             let (name, wanted) = (&parameter.name, parameter.class.name());
-            self.report(site, format!("`{name}` is `{wanted}`, and the argument is `{}`", class.name()));
+            self.report(
+                ProblemCode::ArgumentDoesNotFit,
+                site,
+                format!("`{name}` is `{wanted}`, and the argument is `{}`", class.name()),
+            );
         }
         class == parameter.class
     }
@@ -169,14 +199,18 @@ impl<'a> Checker<'a> {
         let Some(array) = self.declaration(procedure, slice.base) else { return false };
         match (&slice.range, array.extent) {
             (_, Extent::Cells(Cells::Scalar)) => {
-                self.report(site, format!("`{}` is a scalar, not an array", array.name));
+                self.report(
+                    ProblemCode::ArrayOrCell,
+                    site,
+                    format!("`{}` is a scalar, not an array", array.name),
+                );
                 false
             }
             (_, Extent::Cells(Cells::Stack)) => self.names_stack(site, array.name),
             (Range::Whole, _) => true,
             (Range::Span { from, to, step }, Extent::Cells(Cells::Vector(_)) | Extent::Slice) => {
                 if *step == 0 {
-                    self.report(site, "the step of a slice is at least 1");
+                    self.report(ProblemCode::OutOfRange, site, "the step of a slice is at least 1");
                     return false;
                 }
                 // `to` is exclusive, so it may be one past the end.
@@ -196,11 +230,15 @@ impl<'a> Checker<'a> {
                 self.term(procedure, site, term, array, None)
             }
             (Range::Span { .. }, _) => {
-                self.report(site, format!("`{}` is a matrix: pass `{0}[i, ..]` or `{0}[.., j]`", array.name));
+                self.report(
+                    ProblemCode::ArrayOrCell,
+                    site,
+                    format!("`{}` is a matrix: pass `{0}[i, ..]` or `{0}[.., j]`", array.name),
+                );
                 false
             }
             (Range::Row(_) | Range::Column(_), _) => {
-                self.report(site, format!("`{}` is not a matrix", array.name));
+                self.report(ProblemCode::ArrayOrCell, site, format!("`{}` is not a matrix", array.name));
                 false
             }
         }
@@ -211,7 +249,11 @@ impl<'a> Checker<'a> {
         let mut passed = PassedPlaces::default();
         for ((n, argument), parameter) in (0..).zip(&call.arguments).zip(&callee.parameters) {
             if let Some(m) = passed.add(n, argument, parameter.passing == Passing::InOut) {
-                let violation = self.report(Site::Operand(at, n), "two arguments are the same cells");
+                let violation = self.report(
+                    ProblemCode::PassedTwice,
+                    Site::Operand(at, n),
+                    "two arguments are the same cells",
+                );
                 violation.other = Some((Site::Operand(at, m), "passed here too".into()));
                 violation.help = Some("arguments may overlap only where both parameters are `in`".into());
             }

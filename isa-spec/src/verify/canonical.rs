@@ -1,6 +1,7 @@
 //! Rules about form. What a text can't say differently has one form as a module too, so that an image
 //! and the text that it is disassembled to are the same program, byte for byte.
 
+use crate::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 
 use super::{Checker, Site};
@@ -34,7 +35,11 @@ impl<'a> Checker<'a> {
                     Values::Reals(reals) => !reals.is_empty() && reals.iter().all(|v| v.to_bits() == 0),
                 };
                 if written_out {
-                    self.report(Site::Global(n), format!("the zeros of `{}` are written out", global.name));
+                    self.report(
+                        ProblemCode::MalformedImage,
+                        Site::Global(n),
+                        format!("the zeros of `{}` are written out", global.name),
+                    );
                 }
             }
         }
@@ -49,10 +54,18 @@ impl<'a> Checker<'a> {
         let bare = (0..self.module.code.len()).find(|at| is_half(*at) && !is_labelled(at));
         let strays: Vec<u32> = labels.iter().map(|(at, _)| *at).filter(|&at| !is_half(at as usize)).collect();
         for at in strays {
-            self.report(Site::Instruction(at), "only a `br` or a `from` has a label that is recorded");
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Instruction(at),
+                "only a `br` or a `from` has a label that is recorded",
+            );
         }
         if let Some(at) = bare.filter(|_| !labels.is_empty()) {
-            self.report(Site::Instruction(at as u32), "other branches have labels, and this one has none");
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Instruction(at as u32),
+                "other branches have labels, and this one has none",
+            );
         }
     }
 
@@ -63,7 +76,7 @@ impl<'a> Checker<'a> {
         for variable in procedure.frame.iter().filter(|variable| is_shared(&variable.name)) {
             let message =
                 format!("the variable `{}` of `{}` has the name of a global", variable.name, procedure.name);
-            self.report(Site::Procedure(n), message);
+            self.report(ProblemCode::MalformedImage, Site::Procedure(n), message);
         }
     }
 
@@ -84,7 +97,7 @@ impl<'a> Checker<'a> {
             let Some(global) = named.and_then(|n| self.module.globals.get(n as usize)) else { continue };
             let message =
                 format!("this names the global `{}`, which `{}` hides", global.name, procedure.name);
-            self.report(Site::Instruction(at), message).help =
+            self.report(ProblemCode::GlobalBehindParameter, Site::Instruction(at), message).help =
                 Some("the parameter of that name must have another".into());
         }
         let recorded = self.recorded_operands(number, procedure);
@@ -93,7 +106,7 @@ impl<'a> Checker<'a> {
         recorded.into_iter().for_each(|operand| operand.visit_bases(&mut look));
         if is_hidden {
             let message = "what is recorded names a global that a parameter hides";
-            self.report(Site::Procedure(number), message);
+            self.report(ProblemCode::MalformedImage, Site::Procedure(number), message);
         }
     }
 
@@ -123,7 +136,11 @@ impl<'a> Checker<'a> {
     /// The callee of an indirect call is in its cell, and nowhere else.
     pub(super) fn indirect_callee(&mut self, at: u32, link: &Link) {
         if matches!(link, Link::Calls(calls) if calls.iter().any(|call| call.procedure != 0)) {
-            self.report(Site::Instruction(at), "an indirect call names its callee by a cell only");
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Instruction(at),
+                "an indirect call names its callee by a cell only",
+            );
         }
     }
 }

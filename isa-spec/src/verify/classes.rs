@@ -2,6 +2,7 @@
 //! none: which operand or result is to be converted, and by what.
 
 use super::{Checker, Site, a_class};
+use crate::codes::ProblemCode;
 use crate::function::{Form, Function};
 use crate::instruction::{Class, Instruction, Operand};
 use crate::module::Procedure;
@@ -66,7 +67,7 @@ impl<'a> Checker<'a> {
             let value = Speller { module: self.module, procedure }.value_of(instruction);
             (message(instruction, target, sources), help(instruction, wanted, (&operands, &value)))
         };
-        self.report(Site::Instruction(at), message).help = Some(help);
+        self.report(ProblemCode::ClassesMixed, Site::Instruction(at), message).help = Some(help);
     }
 }
 

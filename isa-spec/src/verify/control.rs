@@ -2,6 +2,7 @@
 //! is reachable only by falling through a jump.
 
 use super::{Checker, Site};
+use crate::codes::ProblemCode;
 use crate::function::Function;
 use crate::instruction::{Instruction, Link};
 use crate::module::Procedure;
@@ -17,13 +18,17 @@ impl<'a> Checker<'a> {
             if !bounds || !self.is_bounded(procedure) {
                 let message =
                     format!("the procedure `{}` is not laid out from `enter` to `exit`", procedure.name);
-                self.report(Site::Procedure(n as u32), message);
+                self.report(ProblemCode::MalformedImage, Site::Procedure(n as u32), message);
                 return false;
             }
             next = u64::from(procedure.exit) + 1;
         }
         if next != module.code.len() as u64 {
-            self.report(Site::Module, "there are instructions outside of every procedure");
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Module,
+                "there are instructions outside of every procedure",
+            );
         }
         next == module.code.len() as u64
     }
@@ -53,7 +58,7 @@ impl<'a> Checker<'a> {
         });
         if !paired {
             let message = format!("this `{}` has no partner that names it back", instruction.update.name());
-            let violation = self.report(Site::Instruction(at), message);
+            let violation = self.report(ProblemCode::NoPair, Site::Instruction(at), message);
             violation.help = Some("a `br` and a `from` of one procedure name each other, one to one".into());
             if inside {
                 violation.other = Some((Site::Instruction(partner), "it names this instruction".into()));
@@ -68,8 +73,11 @@ impl<'a> Checker<'a> {
         if is_always(instruction, Update::Br)
             && !code.get(at as usize + 1).is_some_and(|next| is_always(next, Update::From))
         {
-            let violation =
-                self.report(Site::Instruction(at), "nothing can be reached after this `br …, always`");
+            let violation = self.report(
+                ProblemCode::WayCutOff,
+                Site::Instruction(at),
+                "nothing can be reached after this `br …, always`",
+            );
             violation.other = Some((Site::Instruction(at + 1), "this would only be reached backward".into()));
             violation.help =
                 Some("a `from …, always` must follow: the place where another way comes in".into());
@@ -77,8 +85,11 @@ impl<'a> Checker<'a> {
         if is_always(instruction, Update::From)
             && !code.get((at as usize).wrapping_sub(1)).is_some_and(|before| is_always(before, Update::Br))
         {
-            let violation =
-                self.report(Site::Instruction(at), "falling into this `from …, always` can only trap");
+            let violation = self.report(
+                ProblemCode::WayCutOff,
+                Site::Instruction(at),
+                "falling into this `from …, always` can only trap",
+            );
             violation.other = Some((Site::Instruction(at - 1), "this runs into it".into()));
             violation.help = Some("a `br …, always` must precede it".into());
         }

@@ -1,5 +1,6 @@
 //! Rules about the module's header, its names and its cells.
 
+use crate::codes::ProblemCode;
 use std::collections::HashSet;
 
 use super::{Checker, MAX_CELLS, MAX_DEPTH, MAX_STACK, MAX_TAPE, MAX_VALUES, Site};
@@ -18,21 +19,41 @@ impl<'a> Checker<'a> {
         if let RealSystem::Fixed(bits) = module.real
             && !RealSystem::FRACTION_BITS.contains(&bits)
         {
-            self.report(Site::Module, format!("fixed point has 16 to 56 fraction bits, not {bits}"));
+            self.report(
+                ProblemCode::OutOfRange,
+                Site::Module,
+                format!("fixed point has 16 to 56 fraction bits, not {bits}"),
+            );
         }
         if let Some(tolerance) = module.tolerance
             && !(tolerance.is_finite() && tolerance >= 0.0)
         {
-            self.report(Site::Module, "the tolerance must be a finite number, 0 or above");
+            self.report(
+                ProblemCode::OutOfRange,
+                Site::Module,
+                "the tolerance must be a finite number, 0 or above",
+            );
         }
         if module.limits.depth > MAX_DEPTH {
-            self.report(Site::Module, format!("`.limit depth` is at most {MAX_DEPTH}"));
+            self.report(
+                ProblemCode::OutOfRange,
+                Site::Module,
+                format!("`.limit depth` is at most {MAX_DEPTH}"),
+            );
         }
         if module.limits.stack > MAX_STACK {
-            self.report(Site::Module, format!("`.limit stack` is at most {MAX_STACK}"));
+            self.report(
+                ProblemCode::OutOfRange,
+                Site::Module,
+                format!("`.limit stack` is at most {MAX_STACK}"),
+            );
         }
         if module.limits.tape > MAX_TAPE {
-            self.report(Site::Module, format!("`.limit tape` is at most {MAX_TAPE}"));
+            self.report(
+                ProblemCode::OutOfRange,
+                Site::Module,
+                format!("`.limit tape` is at most {MAX_TAPE}"),
+            );
         }
     }
 
@@ -42,7 +63,11 @@ impl<'a> Checker<'a> {
         for (n, global) in module.globals.iter().enumerate() {
             let site = Site::Global(n as u32);
             if !names.insert(global.name.as_str()) {
-                self.report(site, format!("the name `{}` is declared twice", global.name));
+                self.report(
+                    ProblemCode::DeclaredTwice,
+                    site,
+                    format!("the name `{}` is declared twice", global.name),
+                );
             }
             self.shape(site, &global.name, global.shape);
             self.global_values(site, global);
@@ -53,7 +78,7 @@ impl<'a> Checker<'a> {
         let lists = module.globals.iter().flat_map(|g| std::iter::once(&g.initial).chain(&g.default));
         if lists.map(|values| values.len() as u64).sum::<u64>() > MAX_VALUES {
             let message = format!("more than {MAX_VALUES} cells have initial values other than 0");
-            self.report(Site::Module, message);
+            self.report(ProblemCode::TooManyCells, Site::Module, message);
         }
     }
 
@@ -66,7 +91,7 @@ impl<'a> Checker<'a> {
             for (other, global) in stacks {
                 let (one, name, of) = (&one.name, &global.name, plural(class));
                 let message = format!("`{name}` and `{one}` are both the stack of {of}");
-                let violation = self.report(Site::Global(other), message);
+                let violation = self.report(ProblemCode::SecondStack, Site::Global(other), message);
                 violation.other = Some((Site::Global(first), format!("the stack of {of} is declared here")));
                 violation.help = Some("the machine has one stack for each class".into());
             }
@@ -83,8 +108,12 @@ impl<'a> Checker<'a> {
             self.values(site, global, default);
             if !global.role.is_given() {
                 let name = &global.name;
-                self.report(site, format!("`{name}` has a default but is not an input")).help =
-                    Some("only `.in` and `.inout` cells are given at the start".into());
+                self.report(
+                    ProblemCode::NoSuchBeginning,
+                    site,
+                    format!("`{name}` has a default but is not an input"),
+                )
+                .help = Some("only `.in` and `.inout` cells are given at the start".into());
             }
         }
     }
@@ -96,12 +125,20 @@ impl<'a> Checker<'a> {
         }
         let name = &global.name;
         if !global.role.is_given() {
-            self.report(site, format!("`{name}` is shared but is not an input")).help =
-                Some("only `.in` and `.inout` cells are given at the start".into());
+            self.report(
+                ProblemCode::NoSuchBeginning,
+                site,
+                format!("`{name}` is shared but is not an input"),
+            )
+            .help = Some("only `.in` and `.inout` cells are given at the start".into());
         }
         if global.shape == Shape::Stack {
-            self.report(site, format!("the stack `{name}` is shared, and lanes are given cells only")).help =
-                Some("an array can be shared".into());
+            self.report(
+                ProblemCode::NoSuchBeginning,
+                site,
+                format!("the stack `{name}` is shared, and lanes are given cells only"),
+            )
+            .help = Some("an array can be shared".into());
         }
     }
 
@@ -109,15 +146,24 @@ impl<'a> Checker<'a> {
     fn stack_values(&mut self, site: Site, global: &'a Global) {
         let name = &global.name;
         if !global.initial.is_empty() {
-            self.report(site, format!("the stack `{name}` has initial values, and begins empty")).help =
-                Some("an input may have a `default`; `push` them otherwise".into());
+            self.report(
+                ProblemCode::NoSuchBeginning,
+                site,
+                format!("the stack `{name}` has initial values, and begins empty"),
+            )
+            .help = Some("an input may have a `default`; `push` them otherwise".into());
         }
         if global.default.as_ref().is_some_and(Values::is_empty) {
-            self.report(site, format!("the default of the stack `{name}` is empty, and goes without saying"));
+            self.report(
+                ProblemCode::NoSuchBeginning,
+                site,
+                format!("the default of the stack `{name}` is empty, and goes without saying"),
+            );
         }
         let (given, limit) = (global.default.as_ref().map_or(0, Values::len), self.module.limits.stack);
         if given as u64 > u64::from(limit) {
             self.report(
+                ProblemCode::NoSuchBeginning,
                 site,
                 format!("`{name}` is given {given} values, more than `.limit stack {limit}`"),
             )
@@ -132,7 +178,11 @@ impl<'a> Checker<'a> {
             shape => values.is_empty() || values.len() as u64 == shape.cells(),
         };
         if values.class() != global.class || !complete {
-            self.report(site, format!("the values of `{}` do not fit its declaration", global.name));
+            self.report(
+                ProblemCode::ValuesDoNotFit,
+                site,
+                format!("the values of `{}` do not fit its declaration", global.name),
+            );
         }
         match values {
             Values::Ints(ints) => ints.iter().for_each(|&v| self.check_int_literal(site, v)),
@@ -146,7 +196,11 @@ impl<'a> Checker<'a> {
         for (n, procedure) in module.procedures.iter().enumerate() {
             let site = Site::Procedure(n as u32);
             if !names.insert(procedure.name.as_str()) {
-                self.report(site, format!("the procedure `{}` is declared twice", procedure.name));
+                self.report(
+                    ProblemCode::DeclaredTwice,
+                    site,
+                    format!("the procedure `{}` is declared twice", procedure.name),
+                );
             }
             self.locals(site, procedure);
             self.rule(site, procedure);
@@ -154,7 +208,11 @@ impl<'a> Checker<'a> {
         match module.procedures.first() {
             Some(main) if main.name == "main" && main.parameters.is_empty() && main.rule.is_none() => {}
             _ => {
-                self.report(Site::Module, "the first procedure must be `main`, without parameters or rule");
+                self.report(
+                    ProblemCode::MalformedImage,
+                    Site::Module,
+                    "the first procedure must be `main`, without parameters or rule",
+                );
             }
         }
     }
@@ -167,14 +225,18 @@ impl<'a> Checker<'a> {
         let parameters = procedure.parameters.iter().map(|p| &p.name);
         for name in parameters.chain(procedure.frame.iter().map(|v| &v.name)) {
             if !names.insert(name) {
-                self.report(site, format!("the name `{name}` is declared twice in `{}`", procedure.name));
+                self.report(
+                    ProblemCode::DeclaredTwice,
+                    site,
+                    format!("the name `{name}` is declared twice in `{}`", procedure.name),
+                );
             }
         }
         for variable in &procedure.frame {
             self.shape(site, &variable.name, variable.shape);
             if variable.shape == Shape::Stack {
                 let message = format!("the stack `{}` is declared in a frame", variable.name);
-                self.report(site, message).help =
+                self.report(ProblemCode::NoSuchShape, site, message).help =
                     Some("stacks live as long as the program, and are declared as its globals".into());
             }
         }
@@ -186,7 +248,11 @@ impl<'a> Checker<'a> {
     fn hidden_globals(&mut self, site: Site, main: &'a Procedure) {
         let globals: HashSet<&str> = self.module.globals.iter().map(|g| g.name.as_str()).collect();
         for variable in main.frame.iter().filter(|v| globals.contains(v.name.as_str())) {
-            self.report(site, format!("`{}` in main's frame hides a global", variable.name));
+            self.report(
+                ProblemCode::DeclaredTwice,
+                site,
+                format!("`{}` in main's frame hides a global", variable.name),
+            );
         }
     }
 
@@ -199,18 +265,22 @@ impl<'a> Checker<'a> {
             Some(other) => {
                 let message =
                     format!("the rule `{}` must take the parameters of `{}`", other.name, procedure.name);
-                self.report(site, message).other =
+                self.report(ProblemCode::NoRule, site, message).other =
                     Some((Site::Procedure(rule), "the rule is declared here".into()));
             }
             None => {
-                self.report(site, format!("the rule of `{}` does not exist", procedure.name));
+                self.report(
+                    ProblemCode::NoRule,
+                    site,
+                    format!("the rule of `{}` does not exist", procedure.name),
+                );
             }
         }
     }
 
     fn shape(&mut self, site: Site, name: &str, shape: Shape) {
         if shape.cells() == 0 && shape != Shape::Stack {
-            self.report(site, format!("the array `{name}` has no cells"));
+            self.report(ProblemCode::NoSuchShape, site, format!("the array `{name}` has no cells"));
         }
     }
 
@@ -220,6 +290,7 @@ impl<'a> Checker<'a> {
                 shapes.iter().filter(|(c, _)| *c == class).map(|(_, shape)| u128::from(shape.cells())).sum();
             if cells > u128::from(MAX_CELLS) {
                 self.report(
+                    ProblemCode::TooManyCells,
                     site,
                     format!("{what} have {cells} {} cells, more than {MAX_CELLS}", class.name()),
                 );

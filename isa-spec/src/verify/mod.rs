@@ -16,6 +16,7 @@ mod rules;
 mod structure;
 pub mod temporaries;
 
+use crate::codes::ProblemCode;
 use crate::instruction::{Base, Class, Instruction};
 use crate::module::{Declaration, Module, Procedure};
 
@@ -49,6 +50,8 @@ pub enum Site {
 /// A broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
+    /// What kind of mistake it is.
+    pub code: ProblemCode,
     pub site: Site,
     pub message: String,
     /// The other half of paired things, and what to say about it.
@@ -90,15 +93,17 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     /// Records a violation and returns it for more detail.
-    fn report(&mut self, site: Site, message: impl Into<String>) -> &mut Violation {
-        let violation = Violation { site, message: message.into(), other: None, help: None, not_yet: false };
+    fn report(&mut self, code: ProblemCode, site: Site, message: impl Into<String>) -> &mut Violation {
+        let message = message.into();
+        let violation = Violation { code, site, message, other: None, help: None, not_yet: false };
         self.violations.push(violation);
         self.violations.last_mut().expect("a violation was just pushed")
     }
 
     /// Records something that is well formed but that the machine doesn't carry out yet.
     fn not_yet(&mut self, site: Site, what: &str) {
-        let violation = self.report(site, format!("{what} can be assembled but not yet run"));
+        let violation =
+            self.report(ProblemCode::NotRunYet, site, format!("{what} can be assembled but not yet run"));
         violation.not_yet = true;
     }
 
@@ -142,15 +147,23 @@ impl<'a> Checker<'a> {
         if !self.fits(value) {
             let range = self.module.word.range();
             let bits = self.module.word.bits();
-            self.report(site, format!("{value} does not fit into {bits} bits")).help =
-                Some(format!("integers of this module go from {} to {}", range.start(), range.end()));
+            self.report(
+                ProblemCode::NumberDoesNotFit,
+                site,
+                format!("{value} does not fit into {bits} bits"),
+            )
+            .help = Some(format!("integers of this module go from {} to {}", range.start(), range.end()));
         }
     }
 
     fn check_real_literal(&mut self, site: Site, value: f64) {
         if !self.module.real.represents(value) {
             let system = self.module.real;
-            self.report(site, format!("{value:?} does not fit into the number system ({system})"));
+            self.report(
+                ProblemCode::NumberDoesNotFit,
+                site,
+                format!("{value:?} does not fit into the number system ({system})"),
+            );
         }
     }
 }

@@ -2,6 +2,7 @@
 //! about a module quotes its names, so they are looked at first.
 
 use super::{Checker, Site};
+use crate::codes::ProblemCode;
 use crate::instruction::Class;
 use crate::module::{Parameter, Passing, Procedure, Rank, Structure};
 use crate::names::{LENGTH_PARAMETER, is_name, length_parameter};
@@ -26,7 +27,11 @@ impl Checker<'_> {
             self.name(Site::Instruction(*at), label);
         }
         for path in paths.iter().filter(|path| !Structure::is_path(path)) {
-            self.report(Site::Module, format!("`{}` can't be the path of a file", path.escape_debug()));
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Module,
+                format!("`{}` can't be the path of a file", path.escape_debug()),
+            );
         }
     }
 
@@ -45,6 +50,7 @@ impl Checker<'_> {
         let is_one = (*class, *passing, *rank) == (Class::Int, Passing::In, Rank::Scalar);
         if !is_one || !procedure.parameters.iter().any(is_measured) {
             self.report(
+                ProblemCode::MalformedImage,
                 Site::Procedure(number),
                 format!("`{}` brings the length of no parameter", name.escape_debug()),
             );
@@ -54,10 +60,18 @@ impl Checker<'_> {
     fn name(&mut self, site: Site, name: &str) {
         if name.starts_with(LENGTH_PARAMETER) {
             let name = name.escape_debug();
-            self.report(site, format!("`{name}` is the name of a length: only a parameter can have it"));
+            self.report(
+                ProblemCode::ReservedName,
+                site,
+                format!("`{name}` is the name of a length: only a parameter can have it"),
+            );
         }
         if !is_name(name) {
-            self.report(site, format!("`{}` can't be a name", name.escape_debug()));
+            self.report(
+                ProblemCode::ReservedName,
+                site,
+                format!("`{}` can't be a name", name.escape_debug()),
+            );
         }
     }
 }

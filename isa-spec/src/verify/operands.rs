@@ -1,6 +1,7 @@
 //! Rules about operands: how many, of which class, in which bounds, and which may be changed.
 
 use super::{Checker, Site};
+use crate::codes::ProblemCode;
 use crate::function::Function;
 use crate::instruction::{Base, Class, Index, Instruction, Link, Operand, Place, Term};
 use crate::module::{Declaration, Extent, Procedure, Shape as Cells};
@@ -28,7 +29,7 @@ impl<'a> Checker<'a> {
             OperandShape::Switch => (0, *link == Link::None),
             OperandShape::Boundary => {
                 let message = format!("`{}` stands only at the bounds of a procedure", update.name());
-                self.report(Site::Instruction(at), message);
+                self.report(ProblemCode::MalformedImage, Site::Instruction(at), message);
                 return false;
             }
         };
@@ -43,7 +44,7 @@ impl<'a> Checker<'a> {
         if !fits {
             let message =
                 format!("`{}.{}` is not an instruction with these operands", update.name(), function.name());
-            self.report(Site::Instruction(at), message);
+            self.report(ProblemCode::MalformedImage, Site::Instruction(at), message);
         }
         fits
     }
@@ -69,14 +70,18 @@ impl<'a> Checker<'a> {
 
     fn place(&mut self, procedure: &'a Procedure, site: Site, place: &'a Place) -> bool {
         let Some(declaration) = self.declaration(procedure, place.base) else {
-            self.report(site, "this operand names nothing that is declared");
+            self.report(ProblemCode::MalformedImage, site, "this operand names nothing that is declared");
             return false;
         };
         if declaration.extent == Extent::Cells(Cells::Stack) {
             return self.names_stack(site, declaration.name);
         }
         if place.adjoint && declaration.class == Class::Int {
-            self.report(site, format!("`{}` is an integer and has no adjoint", declaration.name));
+            self.report(
+                ProblemCode::NoSuchAdjoint,
+                site,
+                format!("`{}` is an integer and has no adjoint", declaration.name),
+            );
             return false;
         }
         match (&place.index, declaration.extent) {
@@ -84,8 +89,12 @@ impl<'a> Checker<'a> {
             (Some(index), extent) => self.index(procedure, site, index, declaration, extent),
             (None, extent) => {
                 let name = declaration.name;
-                self.report(site, format!("`{name}` is an array: an element needs an index")).help =
-                    Some(format!("write `{name}{}`", if extent.is_matrix() { "[i, j]" } else { "[i]" }));
+                self.report(
+                    ProblemCode::ArrayOrCell,
+                    site,
+                    format!("`{name}` is an array: an element needs an index"),
+                )
+                .help = Some(format!("write `{name}{}`", if extent.is_matrix() { "[i, j]" } else { "[i]" }));
                 false
             }
         }
@@ -93,8 +102,12 @@ impl<'a> Checker<'a> {
 
     /// A stack has no cells that an operand could name.
     pub(super) fn names_stack(&mut self, site: Site, name: &str) -> bool {
-        self.report(site, format!("`{name}` is a stack: only `push` and `pop` reach it")).help =
-            Some("`push x` puts x on the stack of its class, `pop x` takes the last value off it".into());
+        self.report(
+            ProblemCode::StackAsOperand,
+            site,
+            format!("`{name}` is a stack: only `push` and `pop` reach it"),
+        )
+        .help = Some("`push x` puts x on the stack of its class, `pop x` takes the last value off it".into());
         false
     }
 
@@ -130,7 +143,7 @@ impl<'a> Checker<'a> {
                         "is a vector: an element has one index"
                     }
                 };
-                self.report(site, format!("`{}` {wanted}", declaration.name));
+                self.report(ProblemCode::ArrayOrCell, site, format!("`{}` {wanted}", declaration.name));
                 false
             }
         }
@@ -150,21 +163,29 @@ impl<'a> Checker<'a> {
             if term.offset < 0 || !below {
                 let name = array.name;
                 let message = format!("the index {} is outside of `{name}`", term.offset);
-                self.report(site, message).help =
+                self.report(ProblemCode::IndexOutOfBounds, site, message).help =
                     length.map(|n| format!("the indices of `{name}` go from 0 to {}", i64::from(n) - 1));
                 return false;
             }
             return true;
         };
         if term.offset.unsigned_abs() > MAX_OFFSET {
-            self.report(site, format!("the offset {} is beyond every array", term.offset));
+            self.report(
+                ProblemCode::IndexOutOfBounds,
+                site,
+                format!("the offset {} is beyond every array", term.offset),
+            );
             return false;
         }
         let sound = self.declaration(procedure, cell).is_some_and(|declaration| {
             declaration.class == Class::Int && declaration.extent == Extent::Cells(Cells::Scalar)
         });
         if !sound {
-            self.report(site, "an index is a constant, an integer scalar, or one plus the other");
+            self.report(
+                ProblemCode::ArrayOrCell,
+                site,
+                "an index is a constant, an integer scalar, or one plus the other",
+            );
         }
         sound
     }
@@ -191,18 +212,26 @@ impl<'a> Checker<'a> {
             }
             OperandShape::Exchange => {
                 if targets.first() != targets.last() {
-                    self.report(Site::Instruction(at), "an integer and a real can't change places");
+                    self.report(
+                        ProblemCode::ClassesMixed,
+                        Site::Instruction(at),
+                        "an integer and a real can't change places",
+                    );
                 }
             }
             OperandShape::Rotate => {
                 if classes.contains(&Class::Int) {
                     let message = format!("`{}` takes reals only", instruction.update.name());
-                    self.report(Site::Instruction(at), message);
+                    self.report(ProblemCode::ClassesMixed, Site::Instruction(at), message);
                 }
             }
             OperandShape::CallVia => {
                 if classes.contains(&Class::Real) {
-                    self.report(Site::Operand(at, 0), "the number of a procedure is an integer");
+                    self.report(
+                        ProblemCode::ClassesMixed,
+                        Site::Operand(at, 0),
+                        "the number of a procedure is an integer",
+                    );
                 }
             }
             // These take any class.
@@ -231,7 +260,7 @@ impl<'a> Checker<'a> {
             Class::Int => format!("`{}` has no inverse over integers", update.name()),
             Class::Real => format!("`{}` has no inverse over {}", update.name(), self.module.real),
         };
-        let violation = self.report(Site::Instruction(at), message);
+        let violation = self.report(ProblemCode::NoInverseOver, Site::Instruction(at), message);
         violation.help = match update.over() {
             [Over::MultiplicativeReals] => Some(
                 "it is the update of multiplicative number systems; for a product write \
@@ -251,7 +280,7 @@ impl<'a> Checker<'a> {
         for (n, operand) in instruction.operands.iter().enumerate().take(count) {
             let site = Site::Operand(at, n as u32);
             let Operand::Place(target) = operand else {
-                self.report(site, "a target must be a cell, not a constant").help =
+                self.report(ProblemCode::NoTarget, site, "a target must be a cell, not a constant").help =
                     Some("an instruction changes its target: put the constant into a cell first".into());
                 continue;
             };
@@ -268,7 +297,8 @@ impl<'a> Checker<'a> {
         }
         if !declaration.writable {
             let message = format!("`{}` is an `in` parameter and can't be changed", declaration.name);
-            self.report(site, message).help = Some("declare it `inout`, or change a copy".into());
+            self.report(ProblemCode::InParameterChanged, site, message).help =
+                Some("declare it `inout`, or change a copy".into());
         }
         declaration.writable
     }
@@ -297,7 +327,7 @@ impl<'a> Checker<'a> {
 
     fn alias(&mut self, procedure: &'a Procedure, site: Site, target: &'a Place, what: &str) {
         let name = self.declaration(procedure, target.base).map_or("", |d| d.name);
-        self.report(site, format!("`{name}` {what}")).help =
+        self.report(ProblemCode::TargetIsSource, site, format!("`{name}` {what}")).help =
             Some("the old value could not be found again; copy it into an ancilla first".into());
     }
 }

@@ -1,6 +1,7 @@
 //! Rules about custom adjoints: a procedure that stands in for another's adjoint reads the state and
 //! changes adjoints, nothing else; and while either runs, gradient mode is off and stays off.
 
+use crate::codes::ProblemCode;
 use std::collections::HashSet;
 
 use super::{Checker, Site};
@@ -53,7 +54,7 @@ impl<'a> Checker<'a> {
         let switches = self.body(reached).filter(|(_, i)| i.update.shape() == OperandShape::Switch);
         for (at, _) in switches.collect::<Vec<_>>() {
             let message = format!("`{}` has a rule, so gradient mode can't be switched inside", ruled.name);
-            self.report(Site::Instruction(at), message).help =
+            self.report(ProblemCode::NoRule, Site::Instruction(at), message).help =
                 Some("with a rule, the body runs values-only and the rule carries the adjoints".into());
         }
     }
@@ -66,7 +67,7 @@ impl<'a> Checker<'a> {
             if !self.stays_in_the_frame(instruction, is_rule) {
                 let message =
                     format!("`{}` is a rule: it may change only its own frame and adjoints", rule.name);
-                let violation = self.report(Site::Instruction(at), message);
+                let violation = self.report(ProblemCode::NoRule, Site::Instruction(at), message);
                 violation.help = Some("copy into a `local` what has to be changed".into());
             }
         }

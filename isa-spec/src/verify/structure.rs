@@ -1,5 +1,6 @@
 //! Rules about the optional structure: it speaks of instructions that exist.
 
+use crate::codes::ProblemCode;
 use std::collections::HashSet;
 
 use super::{Checker, Site};
@@ -11,14 +12,22 @@ impl Checker<'_> {
         let structure = &module.structure;
         let code = module.code.len();
         if !structure.lines.is_empty() && structure.lines.len() != code {
-            self.report(Site::Module, "the line numbers do not belong to this code");
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Module,
+                "the line numbers do not belong to this code",
+            );
         }
         let has_names = !(structure.scopes.is_empty() && structure.temporaries.is_empty());
         if structure.lines.is_empty() && (has_names || !structure.blocks.is_empty()) {
-            self.report(Site::Module, "blocks, names or expressions are recorded, but no line numbers");
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Module,
+                "blocks, names or expressions are recorded, but no line numbers",
+            );
         }
         if !structure.labels.is_sorted_by(|(before, _), (after, _)| before < after) {
-            self.report(Site::Module, "the labels are out of order");
+            self.report(ProblemCode::MalformedImage, Site::Module, "the labels are out of order");
         }
         self.files();
         self.labels();
@@ -34,16 +43,16 @@ impl Checker<'_> {
         let module = self.module;
         let Structure { files, paths, lines, .. } = &module.structure;
         if !files.is_empty() && lines.is_empty() {
-            self.report(Site::Module, "files are recorded, but no line numbers");
+            self.report(ProblemCode::MalformedImage, Site::Module, "files are recorded, but no line numbers");
         }
         if !files.is_sorted_by(|(before, _), (after, _)| before < after) {
-            self.report(Site::Module, "the files are out of order");
+            self.report(ProblemCode::MalformedImage, Site::Module, "the files are out of order");
         }
         if files.iter().any(|(start, _)| *start as usize >= module.code.len()) {
-            self.report(Site::Module, "a file begins outside of the code");
+            self.report(ProblemCode::MalformedImage, Site::Module, "a file begins outside of the code");
         }
         if files.iter().any(|(_, file)| *file as usize > paths.len()) {
-            self.report(Site::Module, "a line is of a file that isn't recorded");
+            self.report(ProblemCode::MalformedImage, Site::Module, "a line is of a file that isn't recorded");
         }
     }
 
@@ -56,11 +65,16 @@ impl Checker<'_> {
                 names.clear();
             }
             if procedures.peek().is_none() {
-                self.report(Site::Module, format!("the label `{label}` is outside of the code"));
+                self.report(
+                    ProblemCode::MalformedImage,
+                    Site::Module,
+                    format!("the label `{label}` is outside of the code"),
+                );
                 return;
             }
             if !names.insert(label) {
                 self.report(
+                    ProblemCode::DeclaredTwice,
                     Site::Instruction(*at),
                     format!("the label `{label}` stands twice in a procedure"),
                 );

@@ -2,6 +2,7 @@
 //! their procedure, and has an end when it is told.
 
 use super::{Checker, Site};
+use crate::codes::ProblemCode;
 use crate::instruction::{Base, Instruction, Link, Operand, Place};
 use crate::module::Shape;
 use crate::structure::Temporary;
@@ -17,14 +18,18 @@ impl Checker<'_> {
         let temporaries = &self.module.structure.temporaries;
         let key = |temporary: &Temporary| (temporary.procedure, temporary.variable);
         if !temporaries.is_sorted_by(|a, b| key(a) < key(b)) {
-            self.report(Site::Module, "the expressions of temporaries are out of order");
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Module,
+                "the expressions of temporaries are out of order",
+            );
             return false;
         }
         let mut weights: Vec<u32> = Vec::with_capacity(temporaries.len());
         for temporary in temporaries {
             let Some(weight) = self.weight(temporary, &weights) else {
                 let message = "the expression of a temporary is too long, or never ends";
-                self.report(Site::Module, message);
+                self.report(ProblemCode::MalformedImage, Site::Module, message);
                 return false;
             };
             weights.push(weight);
@@ -63,7 +68,11 @@ impl Checker<'_> {
                 checker.legal(owner, owner.entry, &computing) && checker.violations.is_empty()
             });
             if !sound {
-                self.report(Site::Module, "the expression of a temporary is none");
+                self.report(
+                    ProblemCode::MalformedImage,
+                    Site::Module,
+                    "the expression of a temporary is none",
+                );
                 return;
             }
         }

@@ -5,6 +5,7 @@ use reviver_isa::structure::{Block, Counting};
 
 use super::vacancy::ChangedValue;
 use super::{Explainer, Told};
+use crate::codes::TrapCode;
 use crate::state::values::Value;
 use crate::trap::Cause;
 
@@ -23,7 +24,8 @@ impl Explainer<'_> {
         let (head, here) = (block.place(0), block.place(seam));
         let end = self.other(block.place(1), "rof", "checked here");
         let others = if head == here { Vec::new() } else { end.into_iter().collect() };
-        Some(Told { words: Some(words), place: (head.line > 0).then_some(head), others, ..told })
+        let place = (head.line > 0).then_some(head);
+        Some(Told { code: Some(TrapCode::CountMissed), words: Some(words), place, others, ..told })
     }
 
     fn integer(&self, operand: &Operand) -> Option<i64> {

@@ -6,6 +6,7 @@ use reviver_isa::structure::{Block, BlockKind, Side, TextPlace};
 
 use super::test::Tested;
 use super::{Explainer, Told};
+use crate::codes::TrapCode;
 use crate::trap::Cause;
 
 /// The cure where `uncompute`, or `undo` of a macro, meets other values.
@@ -39,6 +40,7 @@ impl Explainer<'_> {
         let message = format!("{came}, but `{words}`{} {verdict}{reasons}", self.in_line(place));
         let other = way.place.and_then(|there| self.other(there, way.words.clone(), way.label()));
         Some(Told {
+            code: Some(TrapCode::JoinRefused),
             message,
             words: Some(words),
             place: (place.line > 0).then_some(place),

@@ -27,6 +27,7 @@ use reviver_isa::structure::{Block, BlockKind, TextPlace};
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
 
+use crate::codes::TrapCode;
 use crate::program::Program;
 use crate::state::State;
 use crate::state::values::Value;
@@ -62,6 +63,8 @@ pub struct OtherPlace {
 /// A trap for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
+    /// What kind of mistake it is.
+    pub code: TrapCode,
     /// One sentence without a full stop.
     pub message: String,
     /// The statement that trapped, as it was written.
@@ -98,6 +101,8 @@ struct Explainer<'a> {
 /// What there is to say about a trap, and where.
 #[derive(Default)]
 struct Told {
+    /// The kind of mistake, where it is the statement's and not the instruction's.
+    code: Option<TrapCode>,
     message: String,
     /// The words that failed and their place, where they aren't the instruction's own.
     words: Option<String>,
@@ -116,6 +121,7 @@ impl<'a> Explainer<'a> {
         let spot = told.place.or_else(|| self.place(at)).map(|place| self.spot(place));
         told.others.extend(self.use_of_macro(spot.as_ref()));
         Explanation {
+            code: told.code.unwrap_or_else(|| self.trap.cause.into()),
             message: told.message,
             cause: self.trap.cause,
             step: self.state.step,

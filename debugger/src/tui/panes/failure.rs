@@ -55,5 +55,7 @@ fn sheet(context: &Context<'_>) -> Sheet {
     if let Some(help) = &trap.help {
         sheet.field("help", help, theme.good);
     }
+    let entry = trap.code.entry();
+    sheet.field("code", &format!("{} {}: `explain` tells more", entry.code, entry.words), theme.dim);
     sheet
 }

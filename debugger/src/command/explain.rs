@@ -1,0 +1,23 @@
+//! What the code in a message means.
+
+use reviver_assembler::suggest::nearest;
+use reviver_vm::codes;
+
+use super::console::{CommandError, CommandResult, CommandRow, Console, Outcome};
+use crate::outcome::Reason;
+
+pub fn explain(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult {
+    if !rest.is_empty() {
+        let found = codes::find(rest).ok_or_else(|| unknown(rest))?;
+        return Ok(Outcome::Explained(found));
+    }
+    match console.session.reason() {
+        Some(Reason::Trap(trap)) => Ok(Outcome::Explained(trap.code.entry())),
+        _ => Err(CommandError::Failed("the run doesn't stand at a trap: name a code".into())),
+    }
+}
+
+fn unknown(name: &str) -> CommandError {
+    let names = codes::all().flat_map(|entry| [entry.code, entry.words]);
+    CommandError::Unknown { what: "code", word: name.to_owned(), near: nearest(name, names) }
+}

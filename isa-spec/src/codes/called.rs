@@ -1,0 +1,192 @@
+//! Problems of calls, macros and rules.
+
+use super::{CodeAccount, programs, trial};
+
+pub(super) static WRONG_NUMBER_OF_ARGUMENTS: CodeAccount = CodeAccount {
+    title: "a procedure or a macro is given too many or too few arguments",
+    meaning: "An argument is passed for each parameter.",
+    cure: "The message names the parameters.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        call  more(n, 2)
+.proc more(inout x)
+        add   x, 1
+.end
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        call  more(n)
+.proc more(inout x)
+        add   x, 1
+.end
+",
+        ),
+    ),
+};
+
+pub(super) static ARGUMENT_DOES_NOT_FIT: CodeAccount = CodeAccount {
+    title: "an argument isn't what its parameter wants",
+    meaning: "A parameter is an integer or a real, one cell, a vector or a matrix; an `inout` one takes \
+              cells that can be changed.",
+    cure: "Pass what the declaration says, or change the declaration: `inout v[]: real` takes vectors of \
+           reals.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        call  more(n)
+.proc more(inout x: real)
+        add   x, 1
+.end
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        call  more(n)
+.proc more(inout x)
+        add   x, 1
+.end
+",
+        ),
+    ),
+};
+
+pub(super) static PASSED_TWICE: CodeAccount = CodeAccount {
+    title: "the same cell is passed for two parameters, and one of them may be changed",
+    meaning: "A procedure takes its parameters for different cells, unless it only reads them. Here they \
+              can be seen to be one.",
+    cure: "Pass a copy, or declare both `in`.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        call  more(n, n)
+.proc more(inout x, in y)
+        add   x, y
+.end
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        local t = n
+        call  more(n, t)
+        delocal t = n / 2
+.proc more(inout x, in y)
+        add   x, y
+.end
+",
+        ),
+    ),
+};
+
+pub(super) static NO_RULE: CodeAccount = CodeAccount {
+    title: "a procedure can't be the rule of another",
+    meaning: "A `rule` carries the adjoints of the procedure that names it. So it takes the same \
+              parameters, changes adjoints and its own frame only, and gradient mode isn't switched in \
+              what has a rule.",
+    cure: "Let it change the adjoints, `x'`, and copy into a `local` what else has to be changed.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout x: real
+        call  shift(x)
+.proc shift(inout x: real) rule back
+        add   x, 1
+.end
+.proc back(inout x: real)
+        neg   x
+.end
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout x: real
+        call  shift(x)
+.proc shift(inout x: real) rule back
+        add   x, 1
+.end
+.proc back(inout x: real)
+        neg   x'
+.end
+",
+        ),
+    ),
+};
+
+pub(super) static MACRO_IN_ITSELF: CodeAccount = CodeAccount {
+    title: "a macro uses itself",
+    meaning: "A macro stands for its text, and would be written out for ever.",
+    cure: "Repeat by `from … until` or `for`; recursion is for procedures.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+.macro more(x)
+        add   x, 1
+        more  x
+.endm
+        more  n
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+.macro more(x)
+        add   x, 1
+.endm
+        more  n
+",
+        ),
+    ),
+};
+
+pub(super) static GLOBAL_BEHIND_PARAMETER: CodeAccount = CodeAccount {
+    title: "a macro means a global that a parameter hides",
+    meaning: "The text of a macro names a global, and is used in a procedure whose parameter has the same \
+              name. In the flat text of that procedure the global couldn't be named.",
+    cure: "Give the parameter another name, or pass the global to the macro.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout total
+.macro count()
+        add   total, 1
+.endm
+        call  more(total)
+.proc more(inout total)
+        count
+.end
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout total
+.macro count()
+        add   total, 1
+.endm
+        call  more()
+.proc more()
+        count
+.end
+",
+        ),
+    ),
+};

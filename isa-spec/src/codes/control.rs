@@ -1,0 +1,334 @@
+//! Problems of blocks, locals, and branches.
+
+use super::{CodeAccount, programs, trial};
+
+pub(super) static ENDS_NOTHING: CodeAccount = CodeAccount {
+    title: "the end of a block ends nothing",
+    meaning: "`fi`, `else`, `until`, `rof`, `delocal`, `uncompute` and `.end` belong to what opened their \
+              block, and here nothing of that kind is open.",
+    cure: "Take it out, or write what opens the block. Blocks that overlap must be put one into the other.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        neg   n
+        fi n > 0
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n default 1
+        if n > 0
+            neg   n
+        fi n < 0
+",
+        ),
+    ),
+};
+
+pub(super) static NEVER_ENDED: CodeAccount = CodeAccount {
+    title: "a block has no end",
+    meaning: "What is opened is ended: `if` by `fi`, `from` by `until`, `for` by `rof`, `compute` by \
+              `uncompute`, `.proc` by `.end`, `.macro` by `.endm`.",
+    cure: "Write the end. `fi` has a condition too: it must hold exactly when the first body ran.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n default 1
+        if n > 0
+            neg   n
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n default 1
+        if n > 0
+            neg   n
+        fi n < 0
+",
+        ),
+    ),
+};
+
+pub(super) static ELSE_IF_PARTED: CodeAccount = CodeAccount {
+    title: "something stands between the two `fi` of an `else if`",
+    meaning: "An `else if` is an `if` within the other body, and has a `fi` of its own. The two follow \
+              each other at once; what stands between them would belong to the outer body only.",
+    cure: "Write `else`, and the inner `if … fi` on lines of its own.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout x, sign
+        if x > 0
+            add   sign, 1
+        else if x < 0
+            sub   sign, 1
+        fi sign == -1
+        add   x, 1
+        fi sign == 1
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout x, sign
+        if x > 0
+            add   sign, 1
+        else if x < 0
+            sub   sign, 1
+        fi sign == -1
+        fi sign == 1
+        add   x, 1
+",
+        ),
+    ),
+};
+
+pub(super) static END_MISSED: CodeAccount = CodeAccount {
+    title: "the steps of a `for` miss its end",
+    meaning: "A `for` ends where its counter is the end exactly: that is where the way back begins. These \
+              steps go past it.",
+    cure: "Let the end be a whole number of steps away; the message names the nearest one.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout s
+        for i in 0..10 step 3
+            add   s, i
+        rof
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout s
+        for i in 0..9 step 3
+            add   s, i
+        rof
+",
+        ),
+    ),
+};
+
+pub(super) static COUNTER_CHANGED: CodeAccount = CodeAccount {
+    title: "the body of a `for` changes its counter or a bound",
+    meaning: "The way back counts down from the end to the beginning, so it must find counter and bounds \
+              as they were.",
+    cure: "Count in another cell; a loop that moves as it likes is a `from … until`.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout s
+        for i in 0..10
+            add   s, i
+            add   i, 1
+        rof
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout s
+        for i in 0..10 step 2
+            add   s, i
+        rof
+",
+        ),
+    ),
+};
+
+pub(super) static LOCAL_LEFT_OPEN: CodeAccount = CodeAccount {
+    title: "a `local` has no `delocal` in its block",
+    meaning: "A `local` gives a name to a cell of 0 and a value to it, and the `delocal` in the same block \
+              takes both away. Going back, the `delocal` is what begins it.",
+    cure: "End it with `delocal t = …`, which names what it is worth by then; in a `compute` the way back \
+           does so.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        local t = n + 1
+        add   n, 2
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        local t = n + 1
+        add   n, 2
+        delocal t = n - 1
+",
+        ),
+    ),
+};
+
+pub(super) static NO_LOCAL_OPEN: CodeAccount = CodeAccount {
+    title: "a `delocal` ends no `local` of its block",
+    meaning: "`local` and `delocal` stand in the same block, and the name must be that of a local.",
+    cure: "Move the `delocal` to the block of its `local`.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        local t = n
+        if n > 0
+            delocal t = n
+        fi n > 0
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        local t = n
+        delocal t = n
+        if n > 0
+            add   n, 1
+        fi n > 1
+",
+        ),
+    ),
+};
+
+pub(super) static LOCAL_AND_DELOCAL_DIFFER: CodeAccount = CodeAccount {
+    title: "a `delocal` says something else than its `local`",
+    meaning: "Going back, the `delocal` begins the variable: so it says the class and the lengths as the \
+              `local` does.",
+    cure: "Write the class and the lengths at both.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        local t[2]
+        add   n, 1
+        delocal t[3]
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        local t[2]
+        add   n, 1
+        delocal t[2]
+",
+        ),
+    ),
+};
+
+pub(super) static UNKNOWN_LABEL: CodeAccount = CodeAccount {
+    title: "a branch names a label that isn't there",
+    meaning: "`br` and `from` name their partner by its label, in the same procedure. A pair can't cross \
+              the border of a macro or of what is uncomputed.",
+    cure: "Put the label in front of the partner.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+top:    br    down, n > 0
+        neg   n
+        from  top, n < 0
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+top:    br    down, n > 0
+        neg   n
+down:   from  top, n > 0
+",
+        ),
+    ),
+};
+
+pub(super) static NO_PAIR: CodeAccount = CodeAccount {
+    title: "two branches don't name each other",
+    meaning: "Branches come in pairs, a `br` and a `from`, that name each other one to one: the `from` \
+              says when its `br` was taken, which the way back asks. A jump to anywhere couldn't be \
+              undone.",
+    cure: "Let the label of the `from` stand in the `br`, and the other way round; or write a block instead.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+top:    br    down, n > 0
+        neg   n
+down:   add   n, 1
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+top:    br    down, n > 0
+        neg   n
+down:   from  top, n > 0
+",
+        ),
+    ),
+};
+
+pub(super) static LABEL_OF_NOTHING: CodeAccount = CodeAccount {
+    title: "a label names no instruction",
+    meaning: "A label stands in front of an instruction of its procedure; no directive, and no end of a \
+              block or a procedure, can have one.",
+    cure: "Move it, or take it out.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        neg   n
+last:
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        neg   n
+",
+        ),
+    ),
+};
+
+pub(super) static WAY_CUT_OFF: CodeAccount = CodeAccount {
+    title: "an unconditional branch leaves a way that leads nowhere",
+    meaning: "After `br …, always` only a jump arrives, and before `from …, always` nothing may fall into \
+              it. So the two stand together: where one way leaves, another one comes in.",
+    cure: "Let a `from …, always` follow the `br …, always`, or give them conditions.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+a:      br    b, always
+        neg   n
+b:      from  a, always
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+a:      br    b, n > 0
+        neg   n
+b:      from  a, n > 0
+",
+        ),
+    ),
+};

@@ -1,0 +1,154 @@
+//! What is allowed and yet doubtful.
+
+use super::{CodeAccount, programs, trial};
+
+pub(super) static NOT_RUN_YET: CodeAccount = CodeAccount {
+    title: "an instruction can be assembled, but not run yet",
+    meaning: "The instruction has its place in images and texts, and the machine doesn't carry it out in \
+              this version.",
+    cure: "Write an `if` with a `call` for each value in place of a call by value.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        callvia n()
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        if n == 1
+            call  nothing()
+        fi n == 1
+.proc nothing()
+.end
+",
+        ),
+    ),
+};
+
+pub(super) static LEFT_OVER: CodeAccount = CodeAccount {
+    title: "a cell is certain not to end as it must",
+    meaning: "An `.in` cell is used up, and a `.var` ends as it began: so that the end of the run tells \
+              all that the way back needs. This one ends at something else, whatever is given.",
+    cure: "Undo what made it, in the opposite order, or declare it as a result: `.inout`, `.out`, or \
+           `.garbage`.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.in n default 3
+.out y
+        add   y, n
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n default 3
+.out y
+        add   y, n
+",
+        ),
+    ),
+};
+
+pub(super) static JOIN_BREAKS: CodeAccount = CodeAccount {
+    title: "a condition is certain to break on one of its ways",
+    meaning: "`fi` must hold exactly when the first body ran, and the `from` of a loop on the first round \
+              only. Here it can be seen without running that one way leads to the wrong answer, and traps.",
+    cure: "Name what tells the ways apart afterwards. What the body has changed can't be asked as before.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        if n == 0
+            add   n, 1
+        fi n == 0
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        if n == 0
+            add   n, 1
+        fi n == 1
+",
+        ),
+    ),
+};
+
+pub(super) static ALWAYS_THE_SAME: CodeAccount = CodeAccount {
+    title: "a comparison comes out the same every time",
+    meaning: "It compares constants, or a cell with itself.",
+    cure: "Compare a cell that changes, or leave the condition out.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        assert n == n
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n default 3
+        assert n == 3
+",
+        ),
+    ),
+};
+
+pub(super) static UNUSED: CodeAccount = CodeAccount {
+    title: "nothing uses this",
+    meaning: "A cell, a stack, a constant, a procedure, a macro or a parameter is declared and never named.",
+    cure: "Leave it out; a name that begins with `_` says that it is meant.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+.var spare
+        neg   n
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+.var _spare
+        neg   n
+",
+        ),
+    ),
+};
+
+pub(super) static STACK_ONE_SIDED: CodeAccount = CodeAccount {
+    title: "a stack is only pushed onto, or only popped from",
+    meaning: "A stack that the program doesn't declare begins and ends empty. With pushes and no pops it \
+              can't.",
+    cure: "Pop what was pushed; or declare the stack, `.garbage trail[]`, which may end with values, or \
+           `.in trail[]`, which is given some.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        push  n
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.garbage trail[]
+.in n default 3
+        push  n
+",
+        ),
+    ),
+};

@@ -1,0 +1,139 @@
+//! Codes as text: one for a terminal, all of them as a list, and as a document. Knows no code.
+
+use std::fmt::Write as _;
+
+use super::{CodeEntry, CodeEvidence, CodeTrial};
+use crate::names::printable;
+
+/// Characters of a line.
+const WIDTH: usize = 80;
+
+/// What comes before the entries of `docs/errors.md`.
+const BEGINNING: &str = "# What goes wrong, by its code
+
+Written from the codes themselves by `reviver`; a test holds this page to them. `reviver explain CODE` prints an entry, and
+`reviver explain` lists all. A message shows its code in brackets (`error[E20]`, `warning[W03]`, `trap[T22]`), and with `--json` it is
+the member `code`. A code never changes its meaning. Its words (`reviver explain index-outside`) do as well.
+
+Each program is the smallest one that shows its code, and no other; behind it stands the same one mended, or
+another command where only that is at fault.
+";
+
+/// The kinds of codes, by their first letters.
+const KINDS: [(char, &str); 3] = [
+    ('E', "Errors: nothing is assembled"),
+    ('W', "Warnings: doubtful, or certain to trap"),
+    ('T', "Traps: a run can't go on"),
+];
+
+/// An entry on a terminal.
+pub fn page(entry: &CodeEntry) -> String {
+    let CodeEntry { code, words, account } = entry;
+    let mut text = format!("{code} {words}: {}\n\n", account.title);
+    paragraph(&mut text, account.meaning);
+    match &account.evidence {
+        CodeEvidence::Programs { shown, mended } => {
+            let _ = writeln!(text, "\nThe smallest program that shows it:\n");
+            trial(&mut text, entry, shown);
+            text.push('\n');
+            paragraph(&mut text, account.cure);
+            match shown.text == mended.text {
+                true => {
+                    let _ = writeln!(text, "\nWith this it runs:\n\n    $ {}", mended.typed(&entry.file()));
+                }
+                false => {
+                    let _ = writeln!(text, "\nMended:\n");
+                    trial(&mut text, entry, mended);
+                }
+            }
+        }
+        CodeEvidence::Untold(why) => {
+            text.push('\n');
+            paragraph(&mut text, &format!("No program shows it: {why}."));
+            text.push('\n');
+            paragraph(&mut text, account.cure);
+        }
+    }
+    text
+}
+
+/// All entries, a line each.
+pub fn overview(entries: impl Iterator<Item = &'static CodeEntry> + Clone) -> String {
+    let widest = entries.clone().map(|entry| entry.words.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (letter, title) in KINDS {
+        let _ = writeln!(text, "{title}\n");
+        for entry in entries.clone().filter(|entry| entry.code.starts_with(letter)) {
+            let _ = writeln!(text, "  {}  {:<widest$}  {}", entry.code, entry.words, entry.account.title);
+        }
+        text.push('\n');
+    }
+    text.push_str("`reviver explain CODE` tells more.\n");
+    text
+}
+
+/// All entries as a document.
+pub fn document(entries: impl Iterator<Item = &'static CodeEntry> + Clone) -> String {
+    let mut text = BEGINNING.to_owned();
+    for (letter, title) in KINDS {
+        let _ = write!(text, "\n## {title}\n");
+        for entry in entries.clone().filter(|entry| entry.code.starts_with(letter)) {
+            section(&mut text, entry);
+        }
+    }
+    text
+}
+
+fn section(text: &mut String, entry: &CodeEntry) {
+    let CodeEntry { code, words, account } = entry;
+    let _ = write!(text, "\n### {code} {words}\n\n*{}.* {}\n", account.title, account.meaning);
+    match &account.evidence {
+        CodeEvidence::Programs { shown, mended } => {
+            fenced(text, entry, shown);
+            let _ = write!(text, "\n{}\n", account.cure);
+            match shown.text == mended.text {
+                true => {
+                    let _ = write!(text, "\n```text\n$ {}\n```\n", mended.typed(&entry.file()));
+                }
+                false => fenced(text, entry, mended),
+            }
+        }
+        CodeEvidence::Untold(why) => {
+            let _ = write!(text, "\nNo program shows it: {why}. {}\n", account.cure);
+        }
+    }
+}
+
+fn fenced(text: &mut String, entry: &CodeEntry, trial: &CodeTrial) {
+    let _ = write!(text, "\n```text\n");
+    lines(trial).for_each(|line| text.extend([&line, "\n"]));
+    let _ = write!(text, "$ {}\n```\n", trial.typed(&entry.file()));
+}
+
+fn trial(text: &mut String, entry: &CodeEntry, trial: &CodeTrial) {
+    lines(trial).for_each(|line| text.extend(["    ", &line, "\n"]));
+    let _ = writeln!(text, "\n    $ {}", trial.typed(&entry.file()));
+}
+
+/// The program as it may be shown.
+fn lines(trial: &CodeTrial) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
+    trial.text.lines().map(printable)
+}
+
+fn paragraph(text: &mut String, words: &str) {
+    let mut column = 0;
+    for word in words.split(' ') {
+        let width = word.chars().count();
+        if column > 0 && column + 1 + width > WIDTH {
+            text.push('\n');
+            column = 0;
+        }
+        if column > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += width;
+    }
+    text.push('\n');
+}

@@ -1,0 +1,361 @@
+//! Problems of a text as it is written: characters, words, statements.
+
+use super::{CodeAccount, programs, trial};
+
+pub(super) static UNREADABLE_TEXT: CodeAccount = CodeAccount {
+    title: "a file is no text that can be assembled",
+    meaning: "A text is UTF-8, and what a reader sees must be what is assembled: so characters that a \
+              screen hides, or that turn the direction of writing, are refused in comments too. A file in \
+              another encoding, a line above 1 MiB, and a file above 4 GiB are no texts either.",
+    cure: "Save the file as UTF-8, and take the character out that the message names.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n        ; a number\u{202e}
+        neg   n
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n        ; a number
+        neg   n
+",
+        ),
+    ),
+};
+
+pub(super) static UNKNOWN_CHARACTER: CodeAccount = CodeAccount {
+    title: "a character is no part of the language",
+    meaning: "Statements are made of letters, digits, and the signs of operators and brackets. Some \
+              characters only look like one of these: a long dash, or a space that doesn't break.",
+    cure: "Type it anew. A comment begins with `;`.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        neg   n  # turn it
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        neg   n  ; turn it
+",
+        ),
+    ),
+};
+
+pub(super) static UNCLOSED_QUOTE: CodeAccount = CodeAccount {
+    title: "a text in quotes has no end",
+    meaning: "What begins with a quotation mark ends with one on the same line.",
+    cure: "Write the second quotation mark.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        neg   n
+.path \"notes.rasm
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        neg   n
+.path \"notes.rasm\"
+",
+        ),
+    ),
+};
+
+pub(super) static MALFORMED_NUMBER: CodeAccount = CodeAccount {
+    title: "a number isn't written as numbers are, or is larger than any",
+    meaning: "Numbers are `42`, `1_000`, `0xff`, `0b101`, `0o17`, `1.5` and `2e-3`. A name can't begin \
+              with a digit.",
+    cure: "Take out what is no digit, or put a blank or an operator in between.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        add   n, 12kg
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        add   n, 12
+",
+        ),
+    ),
+};
+
+pub(super) static SOMETHING_ELSE_EXPECTED: CodeAccount = CodeAccount {
+    title: "something else is wanted here",
+    meaning: "The statement was read up to this place, and what stands here can't go on with it. The \
+              message says what could.",
+    cure: "Compare with the usage: `reviver isa WORD` shows how an instruction, a keyword or a directive \
+           is written. Often a comma or a bracket is missing just before.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        add   n 3
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        add   n, 3
+",
+        ),
+    ),
+};
+
+pub(super) static RESERVED_NAME: CodeAccount = CodeAccount {
+    title: "a name is taken by the language",
+    meaning: "Instructions, keywords and functions can't be names, nor can `main`, which is what stands \
+              outside of procedures. Names that begin with `len$` bring lengths to procedures.",
+    cure: "Choose another name.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout add
+        neg   add
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout sum_of_all
+        neg   sum_of_all
+",
+        ),
+    ),
+};
+
+pub(super) static UNKNOWN_DIRECTIVE: CodeAccount = CodeAccount {
+    title: "there is no such directive",
+    meaning: "A word with a point in front declares something, and this one isn't known.",
+    cure: "`reviver isa` lists the directives; cells are declared by `.in`, `.out`, `.inout`, `.garbage` \
+           and `.var`.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.input n
+        neg   n
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        neg   n
+",
+        ),
+    ),
+};
+
+pub(super) static OUT_OF_PLACE: CodeAccount = CodeAccount {
+    title: "a directive can't stand here",
+    meaning: "Globals, constants, procedures and macros are declared outside of everything, `.ancilla` at \
+              the beginning of what it belongs to, and never inside of a block.",
+    cure: "Move it out of the block. In a block, `local` opens a variable for a while.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        if n > 0
+.out m
+            add   m, 1
+        fi n > 0
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+.out m
+        if n > 0
+            add   m, 1
+        fi n > 0
+",
+        ),
+    ),
+};
+
+pub(super) static TOO_MUCH: CodeAccount = CodeAccount {
+    title: "a text asks for more than is assembled",
+    meaning: "Expressions, blocks, macros and included files may be nested, and copied, so often and no \
+              more. Without limits a few lines could ask for any amount of memory.",
+    cure: "Take it apart: a `local` for a part of an expression, a procedure for what is repeated.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        add   n, ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------1
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        add   n, -1
+",
+        ),
+    ),
+};
+
+pub(super) static UNKNOWN_INSTRUCTION: CodeAccount = CodeAccount {
+    title: "there is no such instruction or macro",
+    meaning: "A statement begins with the name of an instruction, of a macro, or with a keyword. This word \
+              is none of them; a function stands behind an update, as in `add y, exp(x)`.",
+    cure: "`reviver isa` lists the instructions. A procedure is called: `call p(x)`.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        inc   n
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        add   n, 1
+",
+        ),
+    ),
+};
+
+pub(super) static UNKNOWN_FUNCTION: CodeAccount = CodeAccount {
+    title: "there is no such function",
+    meaning: "Functions have the names that the manual lists. Some instructions, such as `swap`, take none.",
+    cure: "`reviver isa` lists the functions.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout x: real default 4
+.out y: real
+        add   y, root(x)
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout x: real default 4
+.out y: real
+        add   y, sqrt(x)
+",
+        ),
+    ),
+};
+
+pub(super) static WRONG_NUMBER_OF_OPERANDS: CodeAccount = CodeAccount {
+    title: "an instruction or a function is given too much or too little",
+    meaning: "Each instruction takes so many operands, and each function so many sources.",
+    cure: "`reviver isa NAME` shows how many.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout a, b
+        swap  a
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout a, b
+        swap  a, b
+",
+        ),
+    ),
+};
+
+pub(super) static ASSIGNED: CodeAccount = CodeAccount {
+    title: "nothing is assigned here",
+    meaning: "A statement begins with an instruction. There is no `=`, because what the cell held before \
+              would be lost; a value is added to it, subtracted or exchanged.",
+    cure: "Write `add n, 1` for n += 1. A cell that is 0 becomes 5 by `add n, 5`.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        n += 1
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n
+        add   n, 1
+",
+        ),
+    ),
+};
+
+pub(super) static NO_CONDITION: CodeAccount = CodeAccount {
+    title: "a condition isn't written as conditions are",
+    meaning: "A condition compares two values: `a == b`, `!=`, `<`, `<=`, `>` or `>=`. Conditions are \
+              joined by `and`, `or` and `not`; a number alone is none.",
+    cure: "Compare: `n != 0`, `a < b and b < c`.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        assert n
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n default 1
+        assert n != 0
+",
+        ),
+    ),
+};
+
+pub(super) static OTHER_CONDITION_WANTED: CodeAccount = CodeAccount {
+    title: "this condition can't be asked here",
+    meaning: "`br` and `from` of a pair are single instructions: they test one comparison of cells and \
+              constants, or `always`. Blocks test any condition, but not `always`; only a join forgets.",
+    cure: "Write a block (`if … fi`, `from … until`), which computes what its conditions need.",
+    evidence: programs(
+        trial(
+            "check FILE",
+            "\
+.inout n
+        if always
+            neg   n
+        fi n > 0
+",
+        ),
+        trial(
+            "check FILE",
+            "\
+.inout n default 1
+        if n > 0
+            neg   n
+        fi n < 0
+",
+        ),
+    ),
+};

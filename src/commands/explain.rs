@@ -1,0 +1,54 @@
+//! `reviver explain`: what the codes of messages mean.
+
+use reviver_assembler::suggest::nearest;
+use reviver_isa::codes::{CodeEntry, CodeEvidence, CodeTrial, page};
+use reviver_vm::codes;
+use serde_json::{Value as Json, json};
+
+use crate::cli::ExplainOptions;
+use crate::failure::{Failure, Fallible};
+use crate::streams;
+
+pub fn run(options: &ExplainOptions) -> Fallible {
+    let Some(name) = &options.code else { return streams::print(&all(options.json)) };
+    let entry = codes::find(name).ok_or_else(|| unknown(name))?;
+    match options.json {
+        true => streams::print(&format!("{}\n", members(entry))),
+        false => streams::print(&page::page(entry)),
+    }
+}
+
+fn all(json: bool) -> String {
+    match json {
+        true => format!("{}\n", json!({ "codes": codes::all().map(members).collect::<Json>() })),
+        false => page::overview(codes::all()),
+    }
+}
+
+fn members(entry: &CodeEntry) -> Json {
+    let CodeEntry { code, words, account } = entry;
+    let mut object = json!({
+        "code": code, "words": words, "title": account.title, "meaning": account.meaning, "cure": account.cure,
+    });
+    match &account.evidence {
+        CodeEvidence::Programs { shown, mended } => {
+            object["shown"] = tried(entry, shown);
+            object["mended"] = tried(entry, mended);
+        }
+        CodeEvidence::Untold(why) => object["not_shown"] = (*why).into(),
+    }
+    object
+}
+
+fn tried(entry: &CodeEntry, trial: &CodeTrial) -> Json {
+    json!({ "file": entry.file(), "text": trial.text, "command": trial.typed(&entry.file()) })
+}
+
+fn unknown(name: &str) -> Failure {
+    let failure = Failure::usage(format_args!("there is no code `{name}`"));
+    let names = codes::all().flat_map(|entry| [entry.code, entry.words]);
+    match nearest(name, names) {
+        Some(near) => failure.help(format_args!("did you mean `{near}`?")),
+        None => failure.help("`reviver explain` lists them all"),
+    }
+}

@@ -1,0 +1,159 @@
+//! Codes: each is shown by its smallest program, in messages and in JSON, and by nothing else of it; mended, the
+//! program shows none. `docs/errors.md` is what the codes say; `UPDATE_ERRORS=1` writes it anew.
+
+use std::collections::BTreeSet;
+
+use reviver_isa::codes::{CodeEntry, CodeEvidence, CodeTrial, page};
+use reviver_vm::codes;
+use serde_json::Value;
+
+use crate::support::{Folder, Ran, reviver, root};
+
+/// Codes that no program shows.
+const UNSHOWN: &[&str] = &["E91", "T35"];
+
+/// What a command comes to that is tried on a program.
+fn tried(folder: &Folder, entry: &CodeEntry, trial: &CodeTrial, more: &str) -> Ran {
+    let file = entry.file();
+    folder.file(&file, trial.text);
+    let ran = folder.reviver(&format!("{}{more}", trial.command.replace("FILE", &file)));
+    assert!(!ran.stderr.contains("panicked"), "{}: {ran:#?}", entry.code);
+    ran
+}
+
+/// The codes that messages for people show.
+fn shown(stderr: &str) -> BTreeSet<String> {
+    let of_line = |line: &str| {
+        let rest = ["error[", "warning[", "trap["].iter().find_map(|kind| line.strip_prefix(kind))?;
+        rest.split(']').next().map(str::to_owned)
+    };
+    stderr.lines().filter_map(of_line).collect()
+}
+
+/// The members `code` of what is for programs, however deep.
+fn told(json: &Value, codes: &mut BTreeSet<String>) {
+    match json {
+        Value::Object(members) => members.iter().for_each(|(key, value)| match value {
+            Value::String(code) if key == "code" => codes.extend([code.clone()]),
+            value => told(value, codes),
+        }),
+        Value::Array(list) => list.iter().for_each(|value| told(value, codes)),
+        _ => {}
+    }
+}
+
+fn programs() -> impl Iterator<Item = (&'static CodeEntry, &'static CodeTrial, &'static CodeTrial)> {
+    codes::all().filter_map(|entry| match &entry.account.evidence {
+        CodeEvidence::Programs { shown, mended } => Some((entry, shown, mended)),
+        CodeEvidence::Untold(_) => None,
+    })
+}
+
+#[test]
+fn a_smallest_program_shows_its_code_and_no_other() {
+    let folder = Folder::new();
+    for (entry, trial, _) in programs() {
+        let ran = tried(&folder, entry, trial, "");
+        assert_eq!(shown(&ran.stderr), BTreeSet::from([entry.code.to_owned()]), "{ran:#?}");
+        let is_warning = entry.code.starts_with('W');
+        assert_eq!(ran.code == 0, is_warning, "{}: {ran:#?}", entry.code);
+    }
+}
+
+#[test]
+fn programs_are_told_the_code_in_json() {
+    let folder = Folder::new();
+    let has_json = |trial: &CodeTrial| !["invert", "bennett"].iter().any(|c| trial.command.starts_with(c));
+    for (entry, trial, _) in programs().filter(|(_, trial, _)| has_json(trial)) {
+        let ran = tried(&folder, entry, trial, " --json");
+        let mut found = BTreeSet::new();
+        told(&ran.json(), &mut found);
+        assert_eq!(found, BTreeSet::from([entry.code.to_owned()]), "{ran:#?}");
+    }
+}
+
+#[test]
+fn a_mended_program_shows_no_code() {
+    let folder = Folder::new();
+    for (entry, shown, mended) in programs() {
+        let ran = tried(&folder, entry, mended, "");
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}: {ran:#?}", entry.code);
+        assert!(shown != mended, "{} isn't mended", entry.code);
+    }
+}
+
+#[test]
+fn codes_that_no_program_shows_are_known() {
+    let unshown = codes::all().filter(|entry| matches!(entry.account.evidence, CodeEvidence::Untold(_)));
+    assert_eq!(unshown.map(|entry| entry.code).collect::<Vec<_>>(), UNSHOWN);
+}
+
+#[test]
+fn a_code_and_its_words_mean_one_thing() {
+    let mut names = BTreeSet::new();
+    for entry in codes::all() {
+        let (letter, digits) = entry.code.split_at(1);
+        assert!("EWT".contains(letter) && digits.len() == 2, "{}", entry.code);
+        assert!(digits.chars().all(|sign| sign.is_ascii_digit()), "{}", entry.code);
+        let is_word = |sign: char| sign.is_ascii_lowercase() || sign == '-';
+        assert!(entry.words.chars().all(is_word), "{}", entry.words);
+        assert!(names.insert(entry.code) && names.insert(entry.words), "{} is given twice", entry.code);
+        let account = entry.account;
+        assert!(!account.title.ends_with('.'), "{}", account.title);
+        assert!(account.meaning.ends_with('.') && account.cure.ends_with('.'), "{}", entry.code);
+        // Both are found again, in capitals or not.
+        assert_eq!(codes::find(entry.code), Some(entry));
+        assert_eq!(codes::find(&entry.words.to_uppercase()), Some(entry));
+    }
+}
+
+#[test]
+fn codes_are_explained_by_their_names() {
+    let page = reviver("explain T20").expect(0).stdout;
+    for part in
+        ["T20 index-outside: an index", "    for i in 0..5", "Mended:", "$ reviver run index-outside.rasm"]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    reviver("explain index-outside").expect(0).prints(&page);
+    reviver("explain t20").expect(0).prints(&page);
+    reviver("explain trap[T20]:").expect(0).prints(&page);
+    let object = reviver("explain T20 --json").expect(0).json();
+    assert_eq!(object["words"], "index-outside");
+    assert_eq!(object["shown"]["command"], "reviver run index-outside.rasm");
+    assert!(object["mended"]["text"].as_str().unwrap().contains("len(A)"));
+}
+
+#[test]
+fn all_codes_are_listed() {
+    let list = reviver("explain").expect(0).stdout;
+    let object = reviver("explain --json").expect(0).json();
+    let entries = object["codes"].as_array().unwrap();
+    assert_eq!(entries.len(), codes::all().count());
+    for entry in codes::all() {
+        assert!(list.contains(&format!("  {}  {}", entry.code, entry.words)), "{}: {list}", entry.code);
+    }
+}
+
+#[test]
+fn an_unknown_code_is_answered_with_the_nearest_one() {
+    reviver("explain index-outsid").expect(2).says("there is no code `index-outsid`").says("`index-outside`");
+    reviver("explain somewhere-else").expect(2).says("`reviver explain` lists them all");
+    let object = reviver("explain E999999 --json").expect(2).json();
+    assert_eq!(object["error"]["kind"], "usage");
+}
+
+#[test]
+fn the_page_of_errors_is_current() {
+    let path = root().join("docs/errors.md");
+    let current = page::document(codes::all());
+    if std::env::var_os("UPDATE_ERRORS").is_some() {
+        std::fs::write(&path, &current).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == current,
+        "docs/errors.md is not what the codes say; to write it anew, run\n\
+         UPDATE_ERRORS=1 cargo test --test cli explain::"
+    );
+}

@@ -1,0 +1,102 @@
+//! The codes of traps, and all codes together, for those who look one up.
+
+mod calls;
+mod numbers;
+mod stores;
+mod ways;
+
+use reviver_isa::codes;
+use reviver_isa::codes::{CodeEntry, ProblemCode};
+use reviver_isa::fault::Fault;
+
+use crate::trap::Cause;
+
+codes! {
+    /// Why a run can't go on.
+    TrapCode {
+        DivisionByZero = "T01" "division-by-zero" numbers::DIVISION_BY_ZERO;
+        NegativeExponent = "T02" "negative-exponent" numbers::NEGATIVE_EXPONENT;
+        OutsideDomain = "T03" "outside-domain" numbers::OUTSIDE_DOMAIN;
+        Overflow = "T04" "overflow" numbers::OVERFLOW;
+        NotFinite = "T05" "not-finite" numbers::NOT_FINITE;
+        NoInteger = "T06" "no-integer" numbers::NO_INTEGER;
+        NoDerivative = "T07" "no-derivative" numbers::NO_DERIVATIVE;
+        DerivativeTooLarge = "T08" "derivative-too-large" numbers::DERIVATIVE_TOO_LARGE;
+        AssertionFailed = "T10" "assertion-failed" ways::ASSERTION_FAILED;
+        JoinRefused = "T11" "join-refused" ways::JOIN_REFUSED;
+        LostForGood = "T12" "lost-for-good" ways::LOST_FOR_GOOD;
+        ModeAsItWas = "T13" "mode-as-it-was" ways::MODE_AS_IT_WAS;
+        CountMissed = "T14" "count-missed" ways::COUNT_MISSED;
+        IndexOutside = "T20" "index-outside" stores::INDEX_OUTSIDE;
+        TargetAmongSources = "T21" "target-among-sources" stores::TARGET_AMONG_SOURCES;
+        NotVacant = "T22" "not-vacant" stores::NOT_VACANT;
+        LeftInFrame = "T23" "left-in-frame" stores::LEFT_IN_FRAME;
+        StackEmpty = "T24" "stack-empty" stores::STACK_EMPTY;
+        StackFull = "T25" "stack-full" stores::STACK_FULL;
+        TapeEmpty = "T26" "tape-empty" stores::TAPE_EMPTY;
+        TapeFull = "T27" "tape-full" stores::TAPE_FULL;
+        TapeOtherClass = "T28" "tape-other-class" stores::TAPE_OTHER_CLASS;
+        ArgumentMoved = "T30" "argument-moved" calls::ARGUMENT_MOVED;
+        ArgumentsOverlap = "T31" "arguments-overlap" calls::ARGUMENTS_OVERLAP;
+        SliceOutside = "T32" "slice-outside" calls::SLICE_OUTSIDE;
+        CallsTooDeep = "T33" "calls-too-deep" calls::CALLS_TOO_DEEP;
+        FramesTooLarge = "T34" "frames-too-large" calls::FRAMES_TOO_LARGE;
+        NoMemory = "T35" "no-memory" calls::NO_MEMORY;
+    }
+}
+
+impl From<Fault> for TrapCode {
+    fn from(fault: Fault) -> TrapCode {
+        match fault {
+            Fault::DivisionByZero => TrapCode::DivisionByZero,
+            Fault::NegativeExponent => TrapCode::NegativeExponent,
+            // No verified program asks for a form that isn't there.
+            Fault::Domain | Fault::NoForm => TrapCode::OutsideDomain,
+            Fault::Overflow => TrapCode::Overflow,
+            Fault::NonFinite => TrapCode::NotFinite,
+            Fault::OutOfRange => TrapCode::NoInteger,
+        }
+    }
+}
+
+impl From<Cause> for TrapCode {
+    fn from(cause: Cause) -> TrapCode {
+        match cause {
+            Cause::Fault(fault) => fault.into(),
+            Cause::NoDerivative { .. } => TrapCode::NoDerivative,
+            Cause::DerivativeOutOfRange(_) => TrapCode::DerivativeTooLarge,
+            Cause::AssertFailed => TrapCode::AssertionFailed,
+            Cause::UnexpectedFall | Cause::UnexpectedJump { .. } => TrapCode::JoinRefused,
+            Cause::Index { .. } => TrapCode::IndexOutside,
+            Cause::Alias { .. } => TrapCode::TargetAmongSources,
+            Cause::NotVacant { .. } => TrapCode::NotVacant,
+            Cause::FrameNotVacant { .. } => TrapCode::LeftInFrame,
+            Cause::ReferenceChanged { .. } => TrapCode::ArgumentMoved,
+            Cause::ArgumentsOverlap { .. } => TrapCode::ArgumentsOverlap,
+            Cause::SliceBounds { .. } => TrapCode::SliceOutside,
+            Cause::StackEmpty { .. } => TrapCode::StackEmpty,
+            Cause::StackFull { .. } => TrapCode::StackFull,
+            Cause::DepthExceeded { .. } => TrapCode::CallsTooDeep,
+            Cause::FramesFull => TrapCode::FramesTooLarge,
+            Cause::NoMemory(_) => TrapCode::NoMemory,
+            Cause::TapeEmpty { .. } => TrapCode::TapeEmpty,
+            Cause::TapeFull { .. } => TrapCode::TapeFull,
+            Cause::TapeClass { .. } => TrapCode::TapeOtherClass,
+            Cause::Irreversible => TrapCode::LostForGood,
+            Cause::ModeIs { .. } => TrapCode::ModeAsItWas,
+        }
+    }
+}
+
+/// Every code that there is: of texts and images first, then of traps.
+pub fn all() -> impl Iterator<Item = &'static CodeEntry> + Clone {
+    let problems = ProblemCode::ALL.iter().map(|code| code.entry());
+    problems.chain(TrapCode::ALL.iter().map(|code| code.entry()))
+}
+
+/// What somebody means who gives a code or its words, in capitals or not, or the code as a message shows it:
+/// `trap[T20]`.
+pub fn find(name: &str) -> Option<&'static CodeEntry> {
+    let name = name.split_once('[').map_or(name, |(_, rest)| rest.trim_end_matches([']', ':']));
+    all().find(|entry| entry.is_called(name))
+}

@@ -1,0 +1,246 @@
+//! Traps of what holds values: cells, frames, stacks and tapes.
+
+use reviver_isa::codes::{CodeAccount, programs, trial};
+
+pub static INDEX_OUTSIDE: CodeAccount = CodeAccount {
+    title: "an index is outside of its array",
+    meaning: "The elements of an array of n cells have the indices 0 to n - 1, and an index that is computed was \
+              another one.",
+    cure: "Let the loop end at `len(A)`, or look first: in `if i < len(A) and A[i] == 1` the second part is looked at \
+           only if the first one holds.",
+    evidence: programs(
+        trial(
+            "run FILE",
+            "\
+.inout A[4]
+        for i in 0..5
+            add   A[i], 1
+        rof
+",
+        ),
+        trial(
+            "run FILE",
+            "\
+.inout A[4]
+        for i in 0..len(A)
+            add   A[i], 1
+        rof
+",
+        ),
+    ),
+};
+
+pub static TARGET_AMONG_SOURCES: CodeAccount = CodeAccount {
+    title: "an instruction's target turned out to be one of its sources",
+    meaning: "What an instruction adds must still be there on the way back, to be subtracted. If the target is one of \
+              its own sources, or an index, it isn't. Where indices are computed, this shows only while running.",
+    cure: "Copy the source into a `local` first, or keep the indices apart.",
+    evidence: programs(
+        trial(
+            "run FILE",
+            "\
+.inout A[2] default 1, i
+        add   A[i], A[0]
+",
+        ),
+        trial(
+            "run FILE --set i=1",
+            "\
+.inout A[2] default 1, i
+        add   A[i], A[0]
+",
+        ),
+    ),
+};
+
+pub static NOT_VACANT: CodeAccount = CodeAccount {
+    title: "a cell isn't worth what it must be here",
+    meaning: "Where a `local` ends, its cell is given back as 0: so `delocal t = …` must name exactly what t is worth, \
+              and `delocal t` needs a 0. A value that is popped or read comes into a cell that is 0. A value that was dropped here couldn't be found on the way back.",
+    cure: "Name what the cell is worth by now, or undo first what has changed it.",
+    evidence: programs(
+        trial(
+            "run FILE",
+            "\
+.inout n default 3
+        local t = n
+        add   n, 1
+        delocal t = n
+",
+        ),
+        trial(
+            "run FILE",
+            "\
+.inout n default 3
+        local t = n
+        add   n, 1
+        delocal t = n - 1
+",
+        ),
+    ),
+};
+
+pub static LEFT_IN_FRAME: CodeAccount = CodeAccount {
+    title: "a procedure left something in its frame",
+    meaning: "The `.ancilla` cells of a procedure are 0 when it is called, and its frame is given back when it ends: \
+              so they must be 0 again, or the way back would begin with other cells.",
+    cure: "Undo what made the value, most easily by `compute … apply … uncompute`, or use a `local` with its \
+           `delocal`.",
+    evidence: programs(
+        trial(
+            "run FILE",
+            "\
+.inout n default 3
+        call double(n)
+.proc double(inout n)
+.ancilla t
+        add   t, n
+        add   n, t
+.end
+",
+        ),
+        trial(
+            "run FILE",
+            "\
+.inout n default 3
+        call double(n)
+.proc double(inout n)
+.ancilla t
+        add   t, n
+        add   n, t
+        sub   t, n / 2
+.end
+",
+        ),
+    ),
+};
+
+pub static STACK_EMPTY: CodeAccount = CodeAccount {
+    title: "there is nothing to pop",
+    meaning: "Each `pop` takes the value that a `push` of the same class put on the stack last. Here there is none \
+              left. Going back, each `push` is a `pop`: then too few values were given.",
+    cure: "Let pushes and pops come in pairs; a stack that is declared by `.in` or `.inout` may be given values.",
+    evidence: programs(
+        trial(
+            "run FILE",
+            "\
+.inout n default 3
+.out m, k
+        push  n
+        pop   m
+        pop   k
+",
+        ),
+        trial(
+            "run FILE",
+            "\
+.inout n default 3
+.out m
+        push  n
+        pop   m
+",
+        ),
+    ),
+};
+
+pub static STACK_FULL: CodeAccount = CodeAccount {
+    title: "a stack has no room for another value",
+    meaning: "A stack holds as many values as `.limit stack` says. The limit belongs to the program, so that it \
+              traps at the same step everywhere.",
+    cure: "Raise `.limit stack`, unless a loop pushes in each round and never ends.",
+    evidence: programs(
+        trial(
+            "run FILE",
+            "\
+.limit stack 1
+.garbage kept[]
+.in a default 1, b default 2
+        push  a
+        push  b
+",
+        ),
+        trial(
+            "run FILE",
+            "\
+.limit stack 2
+.garbage kept[]
+.in a default 1, b default 2
+        push  a
+        push  b
+",
+        ),
+    ),
+};
+
+pub static TAPE_EMPTY: CodeAccount = CodeAccount {
+    title: "there is nothing left on the tape",
+    meaning: "Each `read` takes the next value off the input tape, and there is none left. Going back, each `write` \
+              takes its value off the output tape.",
+    cure: "Give all the values: `--tape 1,2,3`, or `--tape @values.csv`.",
+    evidence: programs(
+        trial(
+            "run FILE",
+            "\
+.out a
+        read  a
+",
+        ),
+        trial(
+            "run FILE --tape 5",
+            "\
+.out a
+        read  a
+",
+        ),
+    ),
+};
+
+pub static TAPE_FULL: CodeAccount = CodeAccount {
+    title: "a tape has no room for another value",
+    meaning: "A tape holds as many values as `.limit tape` says. The limit belongs to the program, so that it traps \
+              at the same step everywhere.",
+    cure: "Raise `.limit tape`, unless a loop writes in each round and never ends.",
+    evidence: programs(
+        trial(
+            "run FILE",
+            "\
+.limit tape 1
+.in a default 1, b default 2
+        write a
+        write b
+",
+        ),
+        trial(
+            "run FILE",
+            "\
+.limit tape 2
+.in a default 1, b default 2
+        write a
+        write b
+",
+        ),
+    ),
+};
+
+pub static TAPE_OTHER_CLASS: CodeAccount = CodeAccount {
+    title: "the next value of the tape has another class",
+    meaning: "A tape's values keep their class: an integer can't be read into a real cell, nor a real into an \
+              integer one.",
+    cure: "Write reals with a point, `--tape 1.0`, or declare the cell as what the tape holds.",
+    evidence: programs(
+        trial(
+            "run FILE --tape 1",
+            "\
+.out x: real
+        read  x
+",
+        ),
+        trial(
+            "run FILE --tape 1.0",
+            "\
+.out x: real
+        read  x
+",
+        ),
+    ),
+};
