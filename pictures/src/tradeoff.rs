@@ -69,7 +69,7 @@ impl Scale {
         self.begin + part * (self.end - self.begin)
     }
 
-    /// Numbers to write along it: powers of ten, and where these are few, twice and five times as much.
+    /// Numbers to write along it: powers of ten; where these are few, three times as much too, and else twice and five times as much.
     fn ticks(self) -> Vec<u64> {
         let ticks = |parts: &[u64]| -> Vec<u64> {
             let powers = (0..19).map(|power| 10_u64.pow(power));
@@ -165,7 +165,8 @@ mod tests {
     fn ticks_are_few_and_within_the_scale() {
         let ticks = |numbers: &[u64]| Scale::of(numbers.iter().copied(), 0.0, 100.0).ticks();
         assert_eq!(ticks(&[1_000, 2_000_000]), [1_000, 10_000, 100_000, 1_000_000]);
-        assert_eq!(ticks(&[200, 2_400]), [200, 500, 1_000, 2_000]);
+        assert_eq!(ticks(&[200, 2_400]), [300, 1_000, 3_000]);
+        assert_eq!(ticks(&[200, 300]), [200]);
         assert!(ticks(&[0, u64::MAX]).len() < 20);
         assert_eq!(ticks(&[]), [1, 3, 10]);
     }
