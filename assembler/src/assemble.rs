@@ -2,11 +2,11 @@
 //! means would be a guess. Of one that can, every problem is found in one run. Knows no statement
 //! and no rule itself.
 
-use reviver_isa::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use reviver_isa::Module;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::module::Structure;
 use reviver_isa::verify::{Site, Violation, verify};
 

@@ -3,10 +3,10 @@
 //! A file counts once, however often and from wherever it is included. A file that includes itself,
 //! directly or through others, is an error.
 
-use reviver_isa::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::module::Structure;
 
 use crate::diagnostic::Diagnostic;

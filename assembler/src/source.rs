@@ -3,9 +3,9 @@
 //! Every file that is added is there to stay, a broken one too, so that a diagnostic can show the
 //! place that breaks it. What is wrong with a file's bytes is said once, here.
 
-use reviver_isa::codes::ProblemCode;
 use std::string::FromUtf8Error;
 
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::names::deceiving;
 
 use crate::diagnostic::Diagnostic;

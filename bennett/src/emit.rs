@@ -1,13 +1,13 @@
 //! The reversible text: declarations, main, levels of segments, copies of the state, and the parts. Knows how they call each
 //! other; what stands in them has been made elsewhere.
 
-use reviver_isa::codes::ProblemCode;
 use std::fmt::Write as _;
 
 use reviver_assembler::diagnostic::Diagnostic;
 use reviver_assembler::format::{format, print_with};
 use reviver_assembler::source::{Sources, Span};
 use reviver_assembler::tree::{Body, Expression, Statement};
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::module::Role;
 use reviver_isa::update::Update;
 

@@ -4,7 +4,6 @@
 //! number of rounds, which is pushed. Where reals are floats, whatever changes one of them by computing is an assignment,
 //! because computing back would round. Nothing is cut here.
 
-use reviver_isa::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
@@ -15,6 +14,7 @@ use reviver_assembler::tree::{
     Local, Loop, Operands, Statement, StatementNode,
 };
 use reviver_isa::arith::Order;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::{Action, Direction, Update};

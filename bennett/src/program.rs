@@ -1,6 +1,5 @@
 //! A text with its includes, sorted into what it consists of. Knows no statement's meaning.
 
-use reviver_isa::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
@@ -12,6 +11,7 @@ use reviver_assembler::source::{FileId, Sources};
 use reviver_assembler::tree::{
     Body, DeclarationNode, Directive, Expression, Macro, ProcedureNode, Statement, StatementNode,
 };
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::module::{RealSystem, Role};
 
 use crate::constant::NamedConstants;

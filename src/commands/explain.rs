@@ -46,8 +46,7 @@ fn tried(entry: &CodeEntry, trial: &CodeTrial) -> Json {
 
 fn unknown(name: &str) -> Failure {
     let failure = Failure::usage(format_args!("there is no code `{name}`"));
-    let names = codes::all().flat_map(|entry| [entry.code, entry.words]);
-    match nearest(name, names) {
+    match nearest(name, codes::names()) {
         Some(near) => failure.help(format_args!("did you mean `{near}`?")),
         None => failure.help("`reviver explain` lists them all"),
     }

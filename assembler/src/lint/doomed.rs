@@ -1,9 +1,9 @@
 //! What is certain to go wrong, in the words of the text.
 
-use reviver_isa::codes::ProblemCode;
 use std::collections::HashSet;
 
 use reviver_isa::Module;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::Operand;
 use reviver_isa::module::{Global, Role, Values};
 use reviver_isa::structure::{Block, BlockKind};

@@ -1,8 +1,9 @@
 //! Constants, macros and parameters that nothing names. A name that begins with `_` says that this is
 //! meant.
 
-use reviver_isa::codes::ProblemCode;
 use std::collections::HashSet;
+
+use reviver_isa::codes::ProblemCode;
 
 use super::own::is_own;
 use crate::diagnostic::{Collection, Diagnostic};

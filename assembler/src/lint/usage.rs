@@ -1,9 +1,9 @@
 //! Cells that nothing names, procedures that nothing calls.
 
-use reviver_isa::codes::ProblemCode;
 use std::collections::HashSet;
 
 use reviver_isa::Module;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::module::Shape;
 
 use super::own::is_own;

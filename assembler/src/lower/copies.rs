@@ -1,8 +1,9 @@
 //! The bounds of copying: what is lowered more often than it is written is counted.
 
-use reviver_isa::codes::ProblemCode;
 use std::collections::HashMap;
 use std::rc::Rc;
+
+use reviver_isa::codes::ProblemCode;
 
 use super::report::Reporter;
 use crate::diagnostic::Diagnostic;

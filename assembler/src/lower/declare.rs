@@ -4,11 +4,11 @@
 //! Constants and lengths are known from top to bottom; procedures and macros may be used before
 //! they are defined.
 
-use reviver_isa::codes::ProblemCode;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use compact_str::CompactString;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Global, Limits, Parameter, RealSystem, Role, Shape, Structure, Values, Word};
 use reviver_isa::names::{LENGTH_PARAMETER, register_class};

@@ -4,9 +4,9 @@
 //! arguments stand for at the use. So a body can be lowered as it is, at any depth, and can name
 //! nothing of its use by accident.
 
-use reviver_isa::codes::ProblemCode;
 use std::rc::Rc;
 
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::{Operand, Place};
 use reviver_isa::structure::BlockKind;
 

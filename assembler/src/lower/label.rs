@@ -1,9 +1,9 @@
 //! Labels of a procedure and the branch pairs that they name. Knows no operands.
 
-use reviver_isa::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::Instruction;
 use reviver_isa::update::Update;
 

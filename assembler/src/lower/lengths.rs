@@ -3,10 +3,10 @@
 //! procedure passes a parameter on to one that asks, it needs the length too. This file finds out which; it knows no
 //! names but those of parameters.
 
-use reviver_isa::codes::ProblemCode;
 use std::collections::{BTreeSet, HashMap};
 
 use compact_str::CompactString;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Parameter, Passing, Rank};
 use reviver_isa::names;

@@ -1,9 +1,9 @@
 //! `local v[n] … delocal v[n]`: arrays that come from zero and go back to it. Each of their cells is vacated at
 //! both ends, one by one or in loops.
 
-use reviver_isa::codes::ProblemCode;
 use std::rc::Rc;
 
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Extent, Shape};

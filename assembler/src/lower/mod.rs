@@ -48,11 +48,11 @@ mod scope;
 mod temporaries;
 mod values;
 
-use reviver_isa::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use arrayvec::ArrayVec;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::module::{Module, Parameter, Procedure, Shape};
 use reviver_isa::structure::{Block, NameScope, Structure, Temporary};

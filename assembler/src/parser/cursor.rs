@@ -1,9 +1,9 @@
 //! The walk through the tokens, and the reporting of what is wrong on the way. Knows no grammar.
 
-use reviver_isa::codes::ProblemCode;
 use std::rc::Rc;
 
 use compact_str::CompactString;
+use reviver_isa::codes::ProblemCode;
 
 use super::words;
 use super::{AlreadyReported, Parse, Parser};

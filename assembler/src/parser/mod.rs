@@ -27,11 +27,11 @@ mod open;
 mod recorded;
 pub(crate) mod words;
 
-use reviver_isa::codes::ProblemCode;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use compact_str::CompactString;
+use reviver_isa::codes::ProblemCode;
 
 use self::open::Open;
 use crate::diagnostic::{Collection, Diagnostic};

@@ -18,6 +18,5 @@ pub fn explain(console: &mut Console, _: CommandRow, rest: &str) -> CommandResul
 }
 
 fn unknown(name: &str) -> CommandError {
-    let names = codes::all().flat_map(|entry| [entry.code, entry.words]);
-    CommandError::Unknown { what: "code", word: name.to_owned(), near: nearest(name, names) }
+    CommandError::Unknown { what: "code", word: name.to_owned(), near: nearest(name, codes::names()) }
 }

@@ -94,6 +94,11 @@ pub fn all() -> impl Iterator<Item = &'static CodeEntry> + Clone {
     problems.chain(TrapCode::ALL.iter().map(|code| code.entry()))
 }
 
+/// What each of them may be called.
+pub fn names() -> impl Iterator<Item = &'static str> + Clone {
+    all().flat_map(|entry| [entry.code, entry.words])
+}
+
 /// What somebody means who gives a code or its words, in capitals or not, or the code as a message shows it:
 /// `trap[T20]`.
 pub fn find(name: &str) -> Option<&'static CodeEntry> {

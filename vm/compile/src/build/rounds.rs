@@ -50,7 +50,7 @@ impl CountedLoop {
         let ((counter, first), (other, last)) = (bound(head)?, bound(tail)?);
         let rounds = u32::try_from(first.abs_diff(last)).ok()?;
         let steps = tail - head;
-        let is_small = (1..=MOST_ROUNDS).contains(&rounds) && rounds * steps <= MOST_STEPS;
+        let is_small = (1..=MOST_ROUNDS).contains(&rounds) && rounds.saturating_mul(steps) <= MOST_STEPS;
         (counter == other && is_small).then_some(CountedLoop { head, rounds, steps })
     }
 }
