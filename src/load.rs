@@ -91,7 +91,7 @@ pub fn color() -> bool {
 /// The text of a module. Only of a program one can say how it is written: in anything else, names may be
 /// none.
 pub fn text_of(path: &Path, module: &Module) -> Fallible<String> {
-    let broken: Vec<_> = verify(module).into_iter().filter(|violation| !violation.not_yet).collect();
+    let broken = verify(module);
     if broken.is_empty() { Ok(disassemble(module)) } else { Err(refused(path, &module.structure, &broken)) }
 }
 

@@ -188,11 +188,7 @@ impl<'l> Verdict<'l> {
 
     fn diagnostic(&self, violation: &Violation) -> Diagnostic {
         let place = self.place(violation.site);
-        let mut diagnostic = if violation.not_yet {
-            Diagnostic::warning(violation.code, &violation.message, place, "here")
-        } else {
-            Diagnostic::error(violation.code, &violation.message, place, "here")
-        };
+        let mut diagnostic = Diagnostic::error(violation.code, &violation.message, place, "here");
         if let Some((site, text)) = &violation.other {
             diagnostic = diagnostic.with(self.place(*site), text);
         }

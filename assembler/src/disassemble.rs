@@ -16,7 +16,7 @@ use reviver_isa::module::{
 };
 use reviver_isa::predicate::Predicate;
 use reviver_isa::structure::{Block, BlockKind, Counting, NameScope, Seam, Structure, Temporary};
-use reviver_isa::update::{self, Update};
+use reviver_isa::update::OperandShape;
 
 use crate::format::text::recorded_place;
 
@@ -369,16 +369,16 @@ impl<'m> ModuleText<'m> {
         let Instruction { update, function, operands, link } = instruction;
         let operands: Vec<String> = operands.iter().map(|o| self.operand(procedure, o)).collect();
         let mut rest = match (update.shape(), link) {
-            (update::OperandShape::Branch, Link::Partner(partner)) => {
+            (OperandShape::Branch, Link::Partner(partner)) => {
                 let partner = self.labels.get(partner).cloned().unwrap_or_else(|| format!("?{partner}"));
                 format!("{partner}, {}", condition(*function, &operands))
             }
-            (update::OperandShape::Condition, _) => condition(*function, &operands),
-            (_, Link::Calls(calls)) => self.calls(procedure, *update, &operands, calls),
+            (OperandShape::Condition, _) => condition(*function, &operands),
+            (_, Link::Calls(calls)) => self.calls(procedure, calls),
             _ => operands.join(", "),
         };
         let mut mnemonic = update.name().to_owned();
-        if update.shape() == update::OperandShape::Accumulate && *function != Function::Copy {
+        if update.shape() == OperandShape::Accumulate && *function != Function::Copy {
             let _ = write!(mnemonic, ".{}", function.name());
         }
         if !rest.is_empty() {
@@ -399,14 +399,11 @@ impl<'m> ModuleText<'m> {
         let _ = write!(self.out, "{:1$}; {comment}", "", BESIDE.saturating_sub(width).max(1));
     }
 
-    fn calls(&self, procedure: &Procedure, update: Update, operands: &[String], calls: &[Call]) -> String {
+    fn calls(&self, procedure: &Procedure, calls: &[Call]) -> String {
         let texts: Vec<String> = calls
             .iter()
             .map(|call| {
-                let callee = match (update.shape(), operands.first()) {
-                    (update::OperandShape::CallVia, Some(cell)) => cell.clone(),
-                    _ => self.procedure_name(call.procedure),
-                };
+                let callee = self.procedure_name(call.procedure);
                 let arguments = call.arguments.iter().map(|a| self.argument(procedure, a));
                 format!("{callee}({})", arguments.collect::<Vec<_>>().join(", "))
             })

@@ -77,6 +77,8 @@ impl<'s> TreePrinter<'s> {
             Statement::Loop(tree) => self.repetition(node, tree, depth),
             Statement::For(tree) => self.counted(node, tree, depth),
             Statement::Compute(tree) => self.compute(node, tree, depth),
+            Statement::Tasks(tree) => self.first(node, at, |text| text.tasks(tree)),
+            Statement::CallVia(tree) => self.first(node, at, |text| text.call_via(tree)),
             Statement::Procedure(tree) => self.procedure(node, tree),
             Statement::Macro(tree) => self.macro_definition(node, tree),
         }

@@ -23,6 +23,10 @@ fn search(body: &Body, wanted: &HashSet<Span>, found: &mut HashMap<Span, Vec<Spa
             }
             continue;
         }
+        if let Statement::Tasks(tasks) = &node.statement {
+            let calls = tasks.calls().filter(|call| wanted.contains(&call.span));
+            found.extend(calls.map(|call| (call.span, spans(&call.arguments))));
+        }
         for inner in node.statement.bodies() {
             search(inner, wanted, found);
         }
@@ -33,12 +37,7 @@ fn of_instruction(instruction: &InstructionNode) -> Vec<Span> {
     match &instruction.operands {
         Operands::Cells(list) => spans(list),
         Operands::Condition(condition) | Operands::Branch { condition, .. } => sides(condition),
-        Operands::Calls(calls) => match &**calls {
-            [call] => spans(&call.arguments),
-            // An argument's number alone does not say which of several calls it belongs to.
-            _ => Vec::new(),
-        },
-        Operands::CallVia(call) => spans(&call.arguments),
+        Operands::Call(call) => spans(&call.arguments),
     }
 }
 

@@ -60,6 +60,8 @@ pub enum Statement {
     Loop(Box<Loop>),
     For(Box<For>),
     Compute(Box<Compute>),
+    Tasks(Box<Tasks>),
+    CallVia(Box<CallVia>),
     Local(Box<Local>),
     Delocal(Box<Local>),
     Procedure(Box<ProcedureNode>),
@@ -80,6 +82,7 @@ impl Statement {
             Statement::If(tree) => std::iter::once(&tree.then).chain(&tree.otherwise).collect(),
             Statement::Loop(tree) => std::iter::once(&tree.first).chain(&tree.again).collect(),
             Statement::For(tree) => vec![&tree.body],
+            Statement::Tasks(tree) => tree.rounds().map(|rounds| &rounds.body).into_iter().collect(),
             Statement::Compute(tree) => vec![&tree.body, &tree.apply],
             Statement::Procedure(tree) => vec![&tree.body],
             Statement::Macro(tree) => vec![&tree.body],
@@ -93,6 +96,10 @@ impl Statement {
             Statement::If(tree) => std::iter::once(&mut tree.then).chain(&mut tree.otherwise).collect(),
             Statement::Loop(tree) => std::iter::once(&mut tree.first).chain(&mut tree.again).collect(),
             Statement::For(tree) => vec![&mut tree.body],
+            Statement::Tasks(tree) => match &mut tree.kind {
+                TaskKind::Calls(_) => Vec::new(),
+                TaskKind::Rounds(rounds) => vec![&mut rounds.body],
+            },
             Statement::Compute(tree) => vec![&mut tree.body, &mut tree.apply],
             Statement::Procedure(tree) => vec![&mut tree.body],
             Statement::Macro(tree) => vec![&mut tree.body],
@@ -365,17 +372,74 @@ pub enum Operands {
     Condition(Box<Condition>),
     /// `br partner, condition` and `from partner, condition`
     Branch { partner: Box<Name>, condition: Box<Condition> },
-    /// `call p(…)`, `par p(…), q(…)`
-    Calls(Box<[CallNode]>),
-    /// `callvia c(…)`
-    CallVia(Box<CallVia>),
+    /// `call p(…)`
+    Call(Box<CallNode>),
 }
 
-/// The cell that holds the procedure's number, and the arguments.
+/// `callvia c(…)`, or `uncallvia c(…)`: the cell that holds the procedure's number, and the arguments.
 #[derive(Clone, Debug)]
 pub struct CallVia {
+    pub undo: bool,
     pub cell: Expression,
     pub arguments: Vec<Expression>,
+}
+
+/// `par …`, or `unpar …`, which undoes it.
+#[derive(Clone, Debug)]
+pub struct Tasks {
+    pub undo: bool,
+    pub kind: TaskKind,
+}
+
+/// Calls that touch nothing that another one of them changes.
+#[derive(Clone, Debug)]
+pub enum TaskKind {
+    /// `p(…), q(…)`, in the order in which they are written.
+    Calls(Box<[CallNode]>),
+    /// `for i in from..to call p(…)`. The loop as it runs, so that one that is undone counts the other way and uncalls; its body is the call.
+    Rounds(Box<For>),
+}
+
+impl Tasks {
+    /// The loop, if the tasks are its rounds.
+    pub fn rounds(&self) -> Option<&For> {
+        match &self.kind {
+            TaskKind::Calls(_) => None,
+            TaskKind::Rounds(rounds) => Some(rounds),
+        }
+    }
+
+    /// The tasks as statements, one after the other.
+    pub fn in_order(&self) -> Body {
+        let call = |call: &CallNode| {
+            let update = if self.undo { Update::Uncall } else { Update::Call };
+            let operands = Operands::Call(Box::new(call.clone()));
+            let (function, mnemonic) = (Function::Copy, call.procedure.span);
+            let statement = Statement::Instruction(InstructionNode { update, function, mnemonic, operands });
+            StatementNode { label: None, statement, comment: None, span: call.span }
+        };
+        match &self.kind {
+            TaskKind::Calls(calls) if self.undo => calls.iter().rev().map(call).collect(),
+            TaskKind::Calls(calls) => calls.iter().map(call).collect(),
+            TaskKind::Rounds(rounds) => {
+                let statement = Statement::For(rounds.clone());
+                vec![StatementNode { label: None, statement, comment: None, span: rounds.end }]
+            }
+        }
+    }
+
+    /// The calls as they are written: the one that all rounds make, or several.
+    pub fn calls(&self) -> impl Iterator<Item = &CallNode> {
+        let (several, rounds) = match &self.kind {
+            TaskKind::Calls(calls) => (&calls[..], None),
+            TaskKind::Rounds(rounds) => (&[][..], Some(&rounds.body)),
+        };
+        let of_rounds = rounds.into_iter().flatten().filter_map(|node| match &node.statement {
+            Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) => Some(&**call),
+            _ => None,
+        });
+        several.iter().chain(of_rounds)
+    }
 }
 
 /// A procedure and its arguments.
@@ -383,6 +447,8 @@ pub struct CallVia {
 pub struct CallNode {
     pub procedure: Name,
     pub arguments: Vec<Expression>,
+    /// From the name to the parenthesis behind the arguments.
+    pub span: Span,
 }
 
 /// `if entry … else … fi exit`

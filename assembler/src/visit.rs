@@ -1,8 +1,8 @@
 //! Walks over the tree: every statement of a body, every expression of a statement. Knows no meaning.
 
 use crate::tree::{
-    Body, Condition, ConditionKind, DeclarationNode, Directive, Expression, ExpressionKind, Initial,
-    Operands, Statement, Subscript,
+    Body, Condition, ConditionKind, DeclarationNode, Directive, Expression, ExpressionKind, For, Initial,
+    Operands, Statement, Subscript, TaskKind,
 };
 
 /// Visits the statements of a body, and of the bodies inside of them.
@@ -21,8 +21,14 @@ pub(crate) fn expressions<'t>(statement: &'t Statement, visit: &mut impl FnMut(&
         Statement::MacroUse { arguments, .. } => in_all(arguments, visit),
         Statement::If(tree) => [&tree.entry, &tree.exit].into_iter().for_each(|c| in_condition(c, visit)),
         Statement::Loop(tree) => [&tree.entry, &tree.exit].into_iter().for_each(|c| in_condition(c, visit)),
-        Statement::For(tree) => {
-            [&tree.from, &tree.to].into_iter().chain(&tree.step).for_each(|e| in_expression(e, visit));
+        Statement::For(tree) => in_bounds(tree, visit),
+        Statement::Tasks(tree) => match &tree.kind {
+            TaskKind::Calls(calls) => calls.iter().for_each(|call| in_all(&call.arguments, visit)),
+            TaskKind::Rounds(rounds) => in_bounds(rounds, visit),
+        },
+        Statement::CallVia(call) => {
+            in_expression(&call.cell, visit);
+            in_all(&call.arguments, visit);
         }
         Statement::Local(local) | Statement::Delocal(local) => {
             in_all(&local.shape, visit);
@@ -30,6 +36,10 @@ pub(crate) fn expressions<'t>(statement: &'t Statement, visit: &mut impl FnMut(&
         }
         Statement::Empty | Statement::Compute(_) | Statement::Procedure(_) | Statement::Macro(_) => {}
     }
+}
+
+fn in_bounds<'t>(tree: &'t For, visit: &mut impl FnMut(&'t Expression)) {
+    [&tree.from, &tree.to].into_iter().chain(&tree.step).for_each(|e| in_expression(e, visit));
 }
 
 fn in_directive<'t>(directive: &'t Directive, visit: &mut impl FnMut(&'t Expression)) {
@@ -68,11 +78,7 @@ fn in_operands<'t>(operands: &'t Operands, visit: &mut impl FnMut(&'t Expression
     match operands {
         Operands::Cells(list) => in_all(list, visit),
         Operands::Condition(condition) | Operands::Branch { condition, .. } => in_condition(condition, visit),
-        Operands::Calls(calls) => calls.iter().for_each(|call| in_all(&call.arguments, visit)),
-        Operands::CallVia(call) => {
-            in_expression(&call.cell, visit);
-            in_all(&call.arguments, visit);
-        }
+        Operands::Call(call) => in_all(&call.arguments, visit),
     }
 }
 

@@ -7,7 +7,7 @@ use compact_str::{CompactString, format_compact};
 use reviver_assembler::diagnostic::Diagnostic;
 use reviver_assembler::invert::invert_body;
 use reviver_assembler::tree::{
-    Application, Body, CallNode, CallVia, Compute, Condition, ConditionKind, Element, Expression,
+    Application, Body, CallNode, Compute, Condition, ConditionKind, Element, Expression,
     ExpressionKind, For, If, InstructionNode, LengthOf, Local, Loop, Macro, Name, Operands, Statement,
     StatementNode, Subscript,
 };
@@ -78,7 +78,10 @@ impl<'p> Expander<'p> {
 
     fn node(&mut self, node: &StatementNode, scope: &mut ExpansionScope, to: &mut Body) {
         let statement = match &node.statement {
-            Statement::Instruction(instruction) if instruction.update == Update::Show => {
+            // What comes of it is printed at the end, and tasks run one after the other, on one history.
+            Statement::Instruction(instruction)
+                if matches!(instruction.update, Update::Show | Update::Fork | Update::Join) =>
+            {
                 if node.label.is_none() {
                     return;
                 }
@@ -86,6 +89,10 @@ impl<'p> Expander<'p> {
             }
             Statement::MacroUse { name, arguments, undo } => {
                 to.extend(self.macro_use(node, name, arguments, *undo, scope));
+                return;
+            }
+            Statement::Tasks(tasks) => {
+                to.extend(self.body(&tasks.in_order(), scope));
                 return;
             }
             statement => self.statement(statement, scope),
@@ -382,16 +389,8 @@ fn in_instruction(instruction: &InstructionNode, scope: &ExpansionScope) -> Inst
             partner: Box::new(labelled(partner, &scope.suffix)),
             condition: Box::new(in_condition(condition, scope)),
         },
-        Operands::Calls(calls) => {
-            let call = |call: &CallNode| CallNode {
-                procedure: call.procedure.clone(),
-                arguments: in_all(&call.arguments, scope),
-            };
-            Operands::Calls(calls.iter().map(call).collect())
-        }
-        Operands::CallVia(call) => {
-            let (cell, arguments) = (in_expression(&call.cell, scope), in_all(&call.arguments, scope));
-            Operands::CallVia(Box::new(CallVia { cell, arguments }))
+        Operands::Call(call) => {
+            Operands::Call(Box::new(CallNode { arguments: in_all(&call.arguments, scope), ..(**call).clone() }))
         }
     };
     InstructionNode { operands, ..instruction.clone() }

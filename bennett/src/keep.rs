@@ -96,7 +96,7 @@ impl<'p> Keeper<'p> {
         match instruction.update.action() {
             Action::Replace | Action::Erase(_) => true,
             Action::Accumulate | Action::Clear => target_rounds(),
-            Action::Call(_) | Action::Parallel(_) => {
+            Action::Call(_) => {
                 calls(instruction).iter().any(|call| self.rules.losing.contains_key(&call.procedure.text))
             }
             _ => false,
@@ -169,8 +169,9 @@ impl<'p> Keeper<'p> {
                     }
                 }
             }
-            (Action::Call(direction), Operands::Calls(calls)) => self.call(direction, instruction, calls, to),
-            _ => self.problems.push(in_parallel(instruction)),
+            (Action::Call(direction), Operands::Call(call)) => self.call(direction, instruction, call, to),
+            // Nothing else loses anything.
+            _ => to.push(node(Statement::Instruction(instruction.clone()))),
         }
     }
 
@@ -247,19 +248,17 @@ impl<'p> Keeper<'p> {
         &mut self,
         direction: Direction,
         instruction: &InstructionNode,
-        calls: &[CallNode],
+        call: &CallNode,
         to: &mut Body,
     ) {
-        let mut calls = calls.to_vec();
-        if direction == Direction::Backward {
-            for call in &mut calls {
-                if let Some(other) = self.rules.losing.get(&call.procedure.text) {
-                    self.undone.insert(call.procedure.text.clone());
-                    call.procedure.text = other.clone();
-                }
-            }
+        let mut call = call.clone();
+        if direction == Direction::Backward
+            && let Some(other) = self.rules.losing.get(&call.procedure.text)
+        {
+            self.undone.insert(call.procedure.text.clone());
+            call.procedure.text = other.clone();
         }
-        let operands = Operands::Calls(calls.into());
+        let operands = Operands::Call(Box::new(call));
         let call = InstructionNode { update: Update::Call, operands, ..instruction.clone() };
         to.push(node(Statement::Instruction(call)));
     }
@@ -392,20 +391,9 @@ fn target(instruction: &InstructionNode) -> Option<&Expression> {
 /// The calls of a statement.
 pub fn calls(instruction: &InstructionNode) -> &[CallNode] {
     match &instruction.operands {
-        Operands::Calls(calls) => calls,
+        Operands::Call(call) => std::slice::from_ref(call),
         _ => &[],
     }
-}
-
-fn in_parallel(instruction: &InstructionNode) -> Diagnostic {
-    let message = "procedures that lose something can't run side by side on one history";
-    Diagnostic::error(
-        ProblemCode::NotTransformed,
-        message,
-        instruction.mnemonic,
-        "what they lose would go onto one stack",
-    )
-    .help("call them one after the other")
 }
 
 fn labelled(tree: &Compute) -> Diagnostic {

@@ -99,6 +99,7 @@ impl Refusals {
                 [&tree.from, &tree.to].into_iter().chain(&tree.step).for_each(|part| self.expression(part));
             }
             Statement::Local(local) | Statement::Delocal(local) => self.all(&local.sources),
+            Statement::CallVia(call) => self.found.push(computed_call(call.cell.span)),
             _ => {}
         }
     }
@@ -109,15 +110,13 @@ impl Refusals {
             Action::Put(Store::Stack) | Action::Take(Store::Stack) => self.found.push(stack(place)),
             Action::Put(_) | Action::Take(_) => self.found.push(tape(place)),
             Action::Switch(_) => self.found.push(adjoint(place)),
-            Action::CallVia(_) => self.found.push(computed_call(place)),
             Action::Rotate if !self.exact => self.found.push(rotation(place)),
             _ => {}
         }
         match &instruction.operands {
             Operands::Cells(cells) => self.all(cells),
             Operands::Condition(condition) | Operands::Branch { condition, .. } => self.condition(condition),
-            Operands::Calls(calls) => calls.iter().for_each(|call| self.all(&call.arguments)),
-            Operands::CallVia(_) => {}
+            Operands::Call(call) => self.all(&call.arguments),
         }
     }
 

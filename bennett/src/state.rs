@@ -164,9 +164,7 @@ pub fn changed(body: &[StatementNode], names: &mut HashSet<CompactString>) {
                     let targets = cells.iter().take(instruction.update.shape().targets());
                     names.extend(targets.filter_map(named));
                 }
-                Operands::Calls(calls) => {
-                    names.extend(calls.iter().flat_map(|call| &call.arguments).filter_map(named));
-                }
+                Operands::Call(call) => names.extend(call.arguments.iter().filter_map(named)),
                 _ => {}
             }
         }

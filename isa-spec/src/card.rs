@@ -147,8 +147,7 @@ pub fn describe_row(update: Update) -> Card {
         | OperandShape::Branch
         | OperandShape::Boundary
         | OperandShape::Call
-        | OperandShape::CallVia
-        | OperandShape::Parallel
+        | OperandShape::Tasks
         | OperandShape::Switch => &[],
     };
     let operands: Vec<CardTerm> = names.iter().map(|name| CardTerm::cell(*name, class)).collect();

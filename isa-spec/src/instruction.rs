@@ -106,7 +106,7 @@ pub enum Argument {
 /// A procedure and its arguments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// The callee's number in `Module::procedures`; 0, which is main, for an indirect call.
+    /// The callee's number in `Module::procedures`.
     pub procedure: u32,
     pub arguments: Vec<Argument>,
 }
@@ -117,7 +117,7 @@ pub enum Link {
     None,
     /// The index in `Module::code` of the other half of a branch pair.
     Partner(u32),
-    /// The callee of a `call`, or the callees of a `par`. Boxed twice, because a list's own box is twice as
+    /// The one callee of a `call`. Boxed twice, because a list's own box is twice as
     /// large, and most instructions call nothing.
     Calls(Box<Box<[Call]>>),
 }

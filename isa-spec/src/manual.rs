@@ -176,8 +176,7 @@ fn operands(shape: OperandShape) -> &'static str {
         OperandShape::Branch => "partner, condition",
         OperandShape::Boundary => "none: never written",
         OperandShape::Call => "procedure(arguments)",
-        OperandShape::CallVia => "cell(arguments)",
-        OperandShape::Parallel => "procedure(arguments), …",
+        OperandShape::Tasks => "none",
         OperandShape::Show => "source",
         OperandShape::Switch => "none",
     }
@@ -222,9 +221,6 @@ fn update_page(update: Update) -> String {
     item(&mut text, "Adjoint", &adjoint(update));
     item(&mut text, "Example", &update_example(update).map_or(String::new(), |line| format!("`{line}`")));
     item(&mut text, "Byte", &format!("0x{:02x}", update.byte()));
-    if let Some(what) = update.awaits() {
-        item(&mut text, "Not yet", &format!("{what} can be assembled, but not yet run"));
-    }
     text
 }
 
@@ -239,9 +235,7 @@ fn update_example(update: Update) -> Option<String> {
         OperandShape::Branch => "partner, a < b",
         OperandShape::Boundary => return None,
         OperandShape::Call => "p(a, b)",
-        OperandShape::CallVia => "c(a, b)",
-        OperandShape::Parallel => "p(a), q(b)",
-        OperandShape::Switch => return Some(update.name().to_owned()),
+        OperandShape::Tasks | OperandShape::Switch => return Some(update.name().to_owned()),
     };
     Some(format!("{} {operands}", update.name()))
 }

@@ -119,6 +119,10 @@ rules! {
     RulesSwitchTheModeOff,
     /// Steps in rules are counted apart, so that what others have lost is found under their numbers.
     RuleStepsAreCountedApart,
+    /// Before tasks begin, what they touch is compared.
+    TasksAreApart,
+    /// Each task adds up adjoints of cells that it only reads from 0.
+    TasksAddUpApart,
     /// A gradient's way back is compared with the way there, jump by jump.
     PathsAreCompared,
     /// A gradient whose way back went astray is computed again with a history.

@@ -49,11 +49,6 @@ impl<'a> Speller<'a> {
                 operands.push(self.condition(instruction));
             }
             (_, OperandShape::Condition) => operands.push(self.condition(instruction)),
-            (Link::Calls(calls), OperandShape::CallVia) => {
-                let cell = instruction.operands.first().map_or(String::new(), |cell| self.operand(cell));
-                let arguments = calls.first().map_or(String::new(), |call| self.arguments(call));
-                operands.push(format!("{cell}({arguments})"));
-            }
             (Link::Calls(calls), _) => operands.extend(calls.iter().map(|call| self.call(call))),
             (Link::None, _) => operands.extend(instruction.operands.iter().map(|o| self.operand(o))),
         }
@@ -216,7 +211,8 @@ impl<'a> Speller<'a> {
         }
     }
 
-    fn call(&self, call: &Call) -> String {
+    /// A call without its mnemonic.
+    pub fn call(&self, call: &Call) -> String {
         let callee = self.module.procedures.get(call.procedure as usize);
         format!("{}({})", callee.map_or("?", |p| &p.name), self.arguments(call))
     }

@@ -62,10 +62,8 @@ pub enum Action {
     End,
     /// A procedure is run.
     Call(Direction),
-    /// The procedure whose number a cell holds is run.
-    CallVia(Direction),
-    /// Several procedures are run that write no cell of each other.
-    Parallel(Direction),
+    /// The calls from here on are tasks, or were tasks up to here: none of them touches what another one changes.
+    Tasks(TaskBound),
     /// A value is printed.
     Show,
     /// Gradient mode is switched on (1) or off (0).
@@ -86,6 +84,13 @@ pub enum Store {
 pub enum Direction {
     Forward,
     Backward,
+}
+
+/// A bound of calls that may be made at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TaskBound {
+    Opens,
+    Closes,
 }
 
 /// The sign of what the adjoints of the sources get.
@@ -125,12 +130,10 @@ pub enum OperandShape {
     Boundary,
     /// A procedure and its arguments.
     Call,
-    /// An integer cell that holds a procedure's number, and arguments.
-    CallVia,
-    /// Several procedures with their arguments.
-    Parallel,
     /// One cell or immediate that is only read.
     Show,
+    /// No operands: a bound of tasks.
+    Tasks,
     /// No operands.
     Switch,
 }
@@ -149,9 +152,8 @@ impl Action {
             Action::Jump | Action::Join => OperandShape::Branch,
             Action::Begin | Action::End => OperandShape::Boundary,
             Action::Call(_) => OperandShape::Call,
-            Action::CallVia(_) => OperandShape::CallVia,
-            Action::Parallel(_) => OperandShape::Parallel,
             Action::Show => OperandShape::Show,
+            Action::Tasks(_) => OperandShape::Tasks,
             Action::Switch(_) => OperandShape::Switch,
         }
     }
@@ -178,9 +180,8 @@ impl OperandShape {
             | OperandShape::Branch
             | OperandShape::Boundary
             | OperandShape::Call
-            | OperandShape::CallVia
-            | OperandShape::Parallel
             | OperandShape::Show
+            | OperandShape::Tasks
             | OperandShape::Switch => 0,
         }
     }
@@ -477,31 +478,6 @@ impl Update {
         matches!(self.action(), Action::Put(_) | Action::Take(_))
     }
 
-    /// What the machine still lacks to carry it out: until then it can be assembled, not run.
-    pub const fn awaits(self) -> Option<&'static str> {
-        match self.action() {
-            Action::CallVia(_) => Some("an indirect call"),
-            Action::Parallel(_) => Some("a parallel call"),
-            Action::Accumulate
-            | Action::Replace
-            | Action::Erase(_)
-            | Action::Map
-            | Action::Exchange
-            | Action::Rotate
-            | Action::Clear
-            | Action::Put(_)
-            | Action::Take(_)
-            | Action::Test
-            | Action::Jump
-            | Action::Join
-            | Action::Begin
-            | Action::End
-            | Action::Call(_)
-            | Action::Show
-            | Action::Switch(_) => None,
-        }
-    }
-
     /// Whether a function byte other than `copy` may follow.
     pub const fn takes_function(self) -> bool {
         matches!(self.shape(), OperandShape::Accumulate | OperandShape::Condition | OperandShape::Branch)
@@ -587,14 +563,11 @@ updates! {
     Call = 0x25 "call" Call(Direction::Forward) inverse Uncall over [] {}
     /// Runs a procedure backward.
     Uncall = 0x26 "uncall" Call(Direction::Backward) inverse Call over [] {}
-    /// Runs the procedure whose number a cell holds forward; the cell must be unchanged at its exit.
-    CallVia = 0x27 "callvia" CallVia(Direction::Forward) inverse UncallVia over [] {}
-    /// Runs the procedure whose number a cell holds backward.
-    UncallVia = 0x28 "uncallvia" CallVia(Direction::Backward) inverse CallVia over [] {}
-    /// Runs procedures that write disjoint cells: as if one after the other, in any order.
-    Par = 0x29 "par" Parallel(Direction::Forward) inverse Unpar over [] {}
-    /// Runs procedures that write disjoint cells backward.
-    Unpar = 0x2a "unpar" Parallel(Direction::Backward) inverse Par over [] {}
+    /// The calls up to the next `join` are tasks: none may touch what another one changes, so that they may run at the same time. It
+    /// traps where two arguments share cells that one of the tasks changes.
+    Fork = 0x29 "fork" Tasks(TaskBound::Opens) inverse Join over [] {}
+    /// All tasks since the `fork` have ended. Going back, it is the fork.
+    Join = 0x2a "join" Tasks(TaskBound::Closes) inverse Fork over [] {}
 
     /// Moves a cell onto the stack of its class and leaves it 0.
     Push = 0x30 "push" Put(Store::Stack) inverse Pop

@@ -39,7 +39,7 @@ impl CallCounter {
         let leads = |shape: OperandShape| {
             matches!(
                 shape,
-                OperandShape::Call | OperandShape::CallVia | OperandShape::Parallel | OperandShape::Boundary
+                OperandShape::Call | OperandShape::Boundary
             )
         };
         let code = (0..).zip(&program.module().code);

@@ -24,10 +24,6 @@ pub fn charts(program: &Program) -> Vec<FlowChart> {
 /// The procedures that may run.
 fn reached(module: &Module) -> BTreeSet<usize> {
     let (mut reached, mut open) = (BTreeSet::from([0]), vec![0]);
-    // A number in a cell may be any procedure's.
-    if module.code.iter().any(|i| i.update.shape() == OperandShape::CallVia) {
-        return (0..module.procedures.len()).collect();
-    }
     while let Some(procedure) = open.pop().and_then(|n: usize| module.procedures.get(n)) {
         let range = procedure.entry as usize..procedure.exit as usize;
         let code = module.code.get(range).unwrap_or_default();

@@ -65,7 +65,7 @@ pub fn violations(path: &Path, structure: &Structure, violations: &[Violation]) 
 fn violated(path: &Path, structure: &Structure, violation: &Violation) -> Json {
     let (file, line) = place_of(path, structure, instruction(violation.site));
     let mut object = Map::new();
-    object.insert("severity".into(), if violation.not_yet { "warning" } else { "error" }.into());
+    object.insert("severity".into(), "error".into());
     object.insert("code".into(), violation.code.text().into());
     object.insert("message".into(), violation.message.clone().into());
     object.insert("file".into(), file.into());

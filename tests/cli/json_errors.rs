@@ -48,7 +48,7 @@ fn check_tells_programs_what_a_program_is() {
     let object = reviver("check programs/fib.rasm --json").expect(0).json();
     let wanted = json!({
         "reversible": true, "erasures": 0, "instructions": 7, "procedures": 0,
-        "word_bits": 64, "real": "f64", "runnable": true, "diagnostics": [],
+        "word_bits": 64, "real": "f64", "diagnostics": [],
     });
     assert_eq!(object, wanted);
     let folder = Folder::new();

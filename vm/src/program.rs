@@ -7,7 +7,7 @@ use std::sync::Arc;
 use reviver_flow::tree::StatementTree;
 use reviver_flow::{CallSite, Flow, Layout, Step};
 use reviver_isa::instruction::{Argument, Call, Class, Link, Operand};
-use reviver_isa::module::{Module, Procedure};
+use reviver_isa::module::{Module, Parameter, Procedure};
 use reviver_isa::structure::Block;
 use reviver_isa::update::OperandShape;
 use reviver_isa::verify::{Violation, verify};
@@ -177,6 +177,11 @@ impl Program {
             instruction.operands.contains(&Operand::Mode)
                 || matches!(&instruction.link, Link::Calls(calls) if calls.iter().any(passes_mode))
         })
+    }
+
+    /// The parameters of a procedure by its number.
+    pub(crate) fn parameters(&self, procedure: u32) -> &[Parameter] {
+        self.module.procedures.get(procedure as usize).map_or(&[], |procedure| &procedure.parameters)
     }
 
     /// The procedure that the instruction at an index calls; none where it calls none.

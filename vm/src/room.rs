@@ -16,6 +16,8 @@ pub enum Room {
     History,
     /// An adjoint for each real.
     Adjoints,
+    /// What tasks touch, which is compared before they begin.
+    Tasks,
     /// A copy of the state, from which one goes back.
     Copy,
 }

@@ -15,6 +15,17 @@ pub struct Trap {
     pub cause: Cause,
 }
 
+/// What a task touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskArgument {
+    /// Counts the tasks of the `fork` from 0, in the order in which they would run one after the other.
+    pub task: u32,
+    /// Index of its call in the code.
+    pub site: u32,
+    /// The argument by which it touches the cells; none where what is called names them, or where they say what is called.
+    pub argument: Option<u32>,
+}
+
 /// What was violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
@@ -65,6 +76,11 @@ pub enum Cause {
     ArgumentsOverlap {
         first: u32,
         second: u32,
+    },
+    /// Two tasks share cells that one of them may change.
+    TasksShare {
+        first: TaskArgument,
+        second: TaskArgument,
     },
     /// The bounds of a slice argument don't lie within its array, in order.
     SliceBounds {

@@ -14,7 +14,7 @@ mod state;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use reviver_flow::effects::Effects;
+use reviver_isa::effects::Effects;
 use reviver_isa::Module;
 use reviver_isa::instruction::{Argument, Base, Call, Class, Instruction, Link, Operand, Place};
 use reviver_isa::module::{Passing, Procedure, Role, Shape, Values};

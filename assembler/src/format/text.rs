@@ -13,7 +13,7 @@ use crate::source::{Sources, Span};
 use crate::tree::{
     About, CallNode, CallVia, Condition, DeclarationNode, Directive, Expression, For, Initial,
     InstructionNode, Limit, Local, Name, Operands, ParameterNode, ProcedureNode, RecordedBlock,
-    RecordedScope, ShapeNode,
+    RecordedScope, ShapeNode, TaskKind, Tasks,
 };
 
 /// Operands begin in this column of an instruction, if the mnemonic lets them.
@@ -93,13 +93,29 @@ impl<'s> StatementText<'s> {
                 self.push(", ");
                 self.condition(condition);
             }
-            Operands::Calls(calls) => self.separated(calls, StatementText::call),
-            Operands::CallVia(call) => {
-                let CallVia { cell, arguments } = &**call;
-                self.expression(cell);
-                self.arguments(arguments);
+            Operands::Call(call) => self.call(call),
+        }
+    }
+
+    /// `par …`
+    pub(super) fn tasks(&mut self, tasks: &Tasks) {
+        self.mnemonic(if tasks.undo { "unpar" } else { "par" }, true);
+        match &tasks.kind {
+            TaskKind::Calls(calls) => self.separated(calls, StatementText::call),
+            TaskKind::Rounds(rounds) => {
+                self.push("for ");
+                self.counting(rounds, rounds.reversed != tasks.undo);
+                self.push(" call ");
+                tasks.calls().for_each(|call| self.call(call));
             }
         }
+    }
+
+    /// `callvia c(…)`
+    pub(super) fn call_via(&mut self, call: &CallVia) {
+        self.mnemonic(if call.undo { "uncallvia" } else { "callvia" }, true);
+        self.expression(&call.cell);
+        self.arguments(&call.arguments);
     }
 
     fn call(&mut self, call: &CallNode) {
@@ -157,6 +173,11 @@ impl<'s> StatementText<'s> {
 
     pub(super) fn for_head(&mut self, tree: &For) {
         self.push("for ");
+        self.counting(tree, tree.reversed);
+    }
+
+    /// `i in 0..n`
+    fn counting(&mut self, tree: &For, reversed: bool) {
         self.push(&tree.counter.text);
         self.push(" in ");
         self.range(&tree.from, &tree.to);
@@ -164,7 +185,7 @@ impl<'s> StatementText<'s> {
             self.push(" step ");
             self.tight(step);
         }
-        if tree.reversed {
+        if reversed {
             self.push(" reversed");
         }
     }

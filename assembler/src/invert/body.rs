@@ -8,7 +8,8 @@ use super::arrange::turned;
 use crate::diagnostic::{Diagnostic, in_order};
 use crate::source::Span;
 use crate::tree::{
-    Body, Compute, Condition, ConditionKind, For, If, InstructionNode, Local, Loop, Statement, StatementNode,
+    Body, CallVia, Compute, Condition, ConditionKind, For, If, InstructionNode, Local, Loop, Statement,
+    StatementNode, TaskKind, Tasks,
 };
 
 /// The body that undoes another: its statements in the opposite order, each inverted. Knows no
@@ -59,6 +60,10 @@ impl Inverter {
             }
             Statement::For(tree) => Statement::For(Box::new(self.counted(tree))),
             Statement::Compute(tree) => Statement::Compute(Box::new(self.compute(tree))),
+            Statement::Tasks(tree) => Statement::Tasks(Box::new(self.tasks(tree))),
+            Statement::CallVia(tree) => {
+                Statement::CallVia(Box::new(CallVia { undo: !tree.undo, ..(**tree).clone() }))
+            }
             Statement::Local(tree) => Statement::Delocal(half(tree, class)),
             Statement::Delocal(tree) => Statement::Local(half(tree, class)),
         };
@@ -124,6 +129,14 @@ impl Inverter {
             end_comment: tree.end_comment.clone(),
             end: tree.end,
         }
+    }
+
+    fn tasks(&mut self, tree: &Tasks) -> Tasks {
+        let kind = match &tree.kind {
+            TaskKind::Calls(calls) => TaskKind::Calls(calls.clone()),
+            TaskKind::Rounds(rounds) => TaskKind::Rounds(Box::new(self.counted(rounds))),
+        };
+        Tasks { undo: !tree.undo, kind }
     }
 
     /// What is computed is undone at the end either way.

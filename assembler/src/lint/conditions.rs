@@ -23,7 +23,7 @@ pub(super) fn warn(body: &Body, warnings: &mut Collection) {
                 Operands::Condition(tested) | Operands::Branch { condition: tested, .. } => {
                     condition(tested, warnings);
                 }
-                Operands::Cells(_) | Operands::Calls(_) | Operands::CallVia(_) => {}
+                Operands::Cells(_) | Operands::Call(_) => {}
             },
             _ => {}
         }

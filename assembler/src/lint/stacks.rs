@@ -21,8 +21,7 @@ struct Moves {
 
 /// Warns where a stack can't be empty at an end at which it must be.
 pub(super) fn warn(lowered: &Lowered, warnings: &mut Collection) {
-    let turns = [Update::Uncall, Update::UncallVia];
-    if lowered.module.code.iter().any(|instruction| turns.contains(&instruction.update)) {
+    if lowered.module.code.iter().any(|instruction| instruction.update == Update::Uncall) {
         return;
     }
     for class in [Class::Int, Class::Real] {

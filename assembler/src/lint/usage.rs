@@ -33,9 +33,6 @@ pub(super) fn warn(
             warnings.add(Diagnostic::warning(ProblemCode::Unused, message, *place, "declared here"));
         }
     }
-    if used.any_procedure {
-        return;
-    }
     for ((procedure, used), place) in module.procedures.iter().zip(used.procedures).zip(procedures).skip(1) {
         if is_own(*place) && !used {
             let message = format!("nothing calls the procedure `{}`", procedure.name);

@@ -3,7 +3,6 @@
 use reviver_isa::Module;
 use reviver_isa::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place, Range, Slice, Term};
 use reviver_isa::module::Procedure;
-use reviver_isa::update::Update;
 
 /// The procedures that main comes to, itself among them, by their calls and their rules.
 pub(super) fn reached(module: &Module) -> Vec<&Procedure> {
@@ -19,10 +18,6 @@ pub(super) fn reached(module: &Module) -> Vec<&Procedure> {
         left.extend(procedure.rule.map(|rule| rule as usize));
         let code = module.code.get(procedure.entry as usize..procedure.exit as usize).unwrap_or_default();
         for instruction in code {
-            // An indirect call may mean any procedure.
-            if matches!(instruction.update, Update::CallVia | Update::UncallVia) {
-                return module.procedures.iter().collect();
-            }
             if let Link::Calls(calls) = &instruction.link {
                 left.extend(calls.iter().map(|call| call.procedure as usize));
             }
@@ -35,8 +30,6 @@ pub(super) fn reached(module: &Module) -> Vec<&Procedure> {
 pub(super) struct UsedByCode {
     pub(super) globals: Vec<bool>,
     pub(super) procedures: Vec<bool>,
-    /// An indirect call may mean any procedure.
-    pub(super) any_procedure: bool,
 }
 
 impl UsedByCode {
@@ -44,7 +37,6 @@ impl UsedByCode {
         let mut used = UsedByCode {
             globals: vec![false; module.globals.len()],
             procedures: vec![false; module.procedures.len()],
-            any_procedure: false,
         };
         module.code.iter().for_each(|instruction| used.instruction(instruction));
         let rules = module.procedures.iter().filter_map(|procedure| procedure.rule);
@@ -54,7 +46,6 @@ impl UsedByCode {
 
     fn instruction(&mut self, instruction: &Instruction) {
         instruction.operands.iter().for_each(|operand| self.operand(operand));
-        self.any_procedure |= matches!(instruction.update, Update::CallVia | Update::UncallVia);
         if let Link::Calls(calls) = &instruction.link {
             calls.iter().for_each(|call| self.call(call));
         }

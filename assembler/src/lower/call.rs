@@ -1,10 +1,12 @@
 //! Calls: arguments fitted to the parameters of the procedure they are passed to.
 
 use reviver_isa::codes::ProblemCode;
+use reviver_isa::function::Function;
 use reviver_isa::instruction::{
-    Argument, Base, Call, Class, Instruction, Link, Operand, Place, Range, Slice,
+    Argument, Base, Call, Instruction, Link, Operand, Place, Range, Slice,
 };
 use reviver_isa::module::{Extent, Parameter, Passing, Rank, Shape};
+use reviver_isa::update::Update;
 use reviver_isa::verify::classes::converter;
 
 use super::Lowering;
@@ -13,43 +15,13 @@ use super::scope::Meaning;
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::source::Span;
-use crate::tree::{self, Expression, InstructionNode};
+use crate::tree::{self, Expression};
 
 impl Lowering<'_> {
-    /// `call`, `uncall` and `par`.
-    pub(super) fn calls(&mut self, tree: &InstructionNode, calls: &[tree::CallNode]) -> Option<Instruction> {
-        let lowered: Vec<Option<Call>> = calls.iter().map(|call| self.call(call)).collect();
-        let calls: Vec<Call> = lowered.into_iter().collect::<Option<_>>()?;
-        let link = Link::Calls(Box::new(calls.into_boxed_slice()));
-        let operands = super::operands([]);
-        Some(Instruction { update: tree.update, function: tree.function, operands, link })
-    }
-
-    /// A call through a cell: the callee, and so the parameters, are known only when it runs.
-    pub(super) fn call_via(
-        &mut self,
-        tree: &InstructionNode,
-        cell: &Expression,
-        arguments: &[Expression],
-    ) -> Option<Instruction> {
-        let cell = self.operand(cell, Class::Int);
-        let arguments: Vec<_> = arguments.iter().map(|argument| self.loose_argument(argument)).collect();
-        let arguments = arguments.into_iter().collect::<Option<Vec<_>>>()?;
-        let link = Link::Calls(Box::new(Box::new([Call { procedure: 0, arguments }])));
-        let operands = super::operands([cell?]);
-        Some(Instruction { update: tree.update, function: tree.function, operands, link })
-    }
-
-    fn loose_argument(&mut self, expression: &Expression) -> Option<Argument> {
-        match self.evaluate(expression)? {
-            Meaning::Slice(slice) => Some(Argument::Slice(slice)),
-            Meaning::Variable { base, adjoint: false } if self.is_array(base) => Some(whole(base)),
-            meaning => {
-                let source = self.source_of(meaning, expression.span)?;
-                let class = source.class();
-                self.typed(source, class, expression.span).map(Argument::Scalar)
-            }
-        }
+    /// The instruction that `call` or `uncall` becomes.
+    pub(super) fn calling(&mut self, update: Update, call: &tree::CallNode) -> Option<Instruction> {
+        let link = Link::Calls(Box::new(Box::new([self.call(call)?])));
+        Some(Instruction { update, function: Function::Copy, operands: super::operands([]), link })
     }
 
     fn call(&mut self, call: &tree::CallNode) -> Option<Call> {
@@ -228,11 +200,11 @@ impl Lowering<'_> {
         self.extent(base) != Extent::Cells(Shape::Scalar)
     }
 
-    fn extent(&self, base: Base) -> Extent {
+    pub(super) fn extent(&self, base: Base) -> Extent {
         self.fact(base).map_or(Extent::Cells(Shape::Scalar), |(_, _, extent)| extent)
     }
 
-    fn is_writable(&self, base: Base) -> bool {
+    pub(super) fn is_writable(&self, base: Base) -> bool {
         match base {
             Base::Global(_) | Base::Frame(_) => true,
             Base::Parameter(n) => {

@@ -440,6 +440,11 @@ impl<'t> Declared<'t> {
         self.parameters.get(number as usize).cloned().unwrap_or_default()
     }
 
+    /// How many procedures there are, main among them, which has the number 0.
+    pub(super) fn procedure_count(&self) -> u32 {
+        self.heads.len() as u32
+    }
+
     /// What a name outside of procedures stands for, and where it was declared.
     pub(super) fn outer(&self, name: &str) -> Option<(Meaning, Span)> {
         let (outer, span) = self.names.get(name)?;

@@ -84,7 +84,7 @@ impl Lowering<'_> {
                 }
                 return;
             }
-            Operands::Cells(_) | Operands::Calls(_) | Operands::CallVia(_) => {}
+            Operands::Cells(_) | Operands::Call(_) => {}
         }
         let (resolved, temporaries) = self.collect(|this| this.resolved(tree));
         let taken = resolved.and_then(|instruction| {
@@ -105,8 +105,7 @@ impl Lowering<'_> {
     fn resolved(&mut self, tree: &InstructionNode) -> Option<Instruction> {
         match &tree.operands {
             Operands::Cells(list) => self.cells(tree, list),
-            Operands::Calls(calls) => self.calls(tree, calls),
-            Operands::CallVia(call) => self.call_via(tree, &call.cell, &call.arguments),
+            Operands::Call(call) => self.calling(tree.update, call),
             Operands::Condition(_) | Operands::Branch { .. } => None,
         }
     }

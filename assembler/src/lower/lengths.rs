@@ -89,10 +89,18 @@ impl Reader<'_, '_> {
                     arguments.iter().for_each(|argument| self.given_to_macro(argument));
                 }
                 Statement::Instruction(instruction) => {
-                    let Operands::Calls(calls) = &instruction.operands else { return };
-                    for call in calls.iter() {
-                        self.call(&call.procedure.text, &call.arguments);
-                    }
+                    let Operands::Call(call) = &instruction.operands else { return };
+                    self.call(&call.procedure.text, &call.arguments);
+                }
+                // Which procedure it is, nobody knows.
+                Statement::CallVia(call) => {
+                    let procedures = self.procedures;
+                    procedures.iter().for_each(|tree| self.call(&tree.name.text, &call.arguments));
+                }
+                Statement::Tasks(tasks) => {
+                    // The call of rounds is a statement of their body.
+                    let calls = tasks.calls().filter(|_| tasks.rounds().is_none());
+                    calls.for_each(|call| self.call(&call.procedure.text, &call.arguments));
                 }
                 _ => {}
             }

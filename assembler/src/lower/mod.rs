@@ -45,6 +45,7 @@ mod recorded;
 mod report;
 mod routine;
 mod scope;
+mod tasks;
 mod temporaries;
 mod values;
 
@@ -253,6 +254,8 @@ impl<'t> Lowering<'t> {
             Statement::Loop(tree) => self.loop_statement(tree),
             Statement::For(tree) => self.for_statement(tree),
             Statement::Compute(tree) => self.compute(tree, span),
+            Statement::Tasks(tree) => self.tasks(tree, span),
+            Statement::CallVia(tree) => self.call_via(tree, span),
             Statement::Local(tree) => self.local(tree, span),
             Statement::Delocal(tree) => self.delocal(tree, span),
             Statement::MacroUse { name, arguments, undo } => self.expand(name, arguments, *undo, span),

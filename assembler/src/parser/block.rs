@@ -31,12 +31,12 @@ const TERMINATORS: [(&str, &str); 9] = [
 const FOR_USAGE: &str = "write `for i in 0..n`; the end is exclusive";
 
 /// What a `for` counts.
-struct ForHead {
-    counter: Name,
-    from: Expression,
-    to: Expression,
-    step: Option<Expression>,
-    reversed: bool,
+pub(super) struct ForHead {
+    pub counter: Name,
+    pub from: Expression,
+    pub to: Expression,
+    pub step: Option<Expression>,
+    pub reversed: bool,
 }
 
 impl Parser<'_> {
@@ -293,7 +293,7 @@ impl Parser<'_> {
     }
 
     /// `i in from..to step s reversed`
-    fn for_head(&mut self) -> Parse<ForHead> {
+    pub(super) fn for_head(&mut self) -> Parse<ForHead> {
         if !self.at(TokenKind::Word) {
             let problem = self.unexpected("the name of a counter");
             return self.fail(problem.help(FOR_USAGE));

@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{
-    CallNode, CallVia, Directive, Expression, ExpressionKind, InstructionNode, Local, Name, Operands,
+    CallNode, Directive, Expression, ExpressionKind, InstructionNode, Local, Name, Operands,
     Statement,
 };
 
@@ -85,9 +85,7 @@ impl Parser<'_> {
                 self.condition().map(|condition| Operands::Condition(Box::new(condition)))
             }
             OperandShape::Branch => self.branch(token, update),
-            OperandShape::Call => Ok(Operands::Calls(Box::new([self.call()?]))),
-            OperandShape::Parallel => self.calls(),
-            OperandShape::CallVia => self.call_via(),
+            OperandShape::Call => Ok(Operands::Call(Box::new(self.call()?))),
             _ => self.cells(update, function, token).map(|list| Operands::Cells(list.into())),
         }
     }
@@ -135,10 +133,11 @@ impl Parser<'_> {
     }
 
     /// `p(…)`
-    fn call(&mut self) -> Parse<CallNode> {
+    pub(super) fn call(&mut self) -> Parse<CallNode> {
         let procedure = self.name("the name of a procedure")?;
         let arguments = self.arguments(&procedure)?;
-        Ok(CallNode { procedure, arguments })
+        let span = self.since(procedure.span.start);
+        Ok(CallNode { procedure, arguments, span })
     }
 
     fn arguments(&mut self, procedure: &Name) -> Parse<Vec<Expression>> {
@@ -150,29 +149,11 @@ impl Parser<'_> {
     }
 
     /// `(a, b)`, perhaps empty.
-    fn parenthesized(&mut self) -> Parse<Vec<Expression>> {
+    pub(super) fn parenthesized(&mut self) -> Parse<Vec<Expression>> {
         let open = self.expect(TokenKind::ParenOpen, "`(`")?;
         let list = if self.at(TokenKind::ParenClose) { Vec::new() } else { self.expressions()? };
         self.close(TokenKind::ParenClose, open, "`,` or `)`")?;
         Ok(list)
-    }
-
-    fn calls(&mut self) -> Parse<Operands> {
-        let mut calls = vec![self.call()?];
-        while self.eat(TokenKind::Comma) {
-            calls.push(self.call()?);
-        }
-        Ok(Operands::Calls(calls.into()))
-    }
-
-    fn call_via(&mut self) -> Parse<Operands> {
-        if !self.at(TokenKind::Word) {
-            return self.expected("the cell that holds a procedure's number");
-        }
-        self.begin_expression();
-        let cell = self.named()?;
-        let arguments = self.parenthesized()?;
-        Ok(Operands::CallVia(Box::new(CallVia { cell, arguments })))
     }
 
     /// A word that nothing else claims, and its arguments.
@@ -331,9 +312,7 @@ fn usage(mnemonic: &str, update: Update, function: Function) -> String {
         OperandShape::Condition => " a == b",
         OperandShape::Branch => " partner, a == b",
         OperandShape::Call => " p(x)",
-        OperandShape::CallVia => " c(x)",
-        OperandShape::Parallel => " p(x), q(y)",
-        OperandShape::Switch | OperandShape::Boundary => "",
+        OperandShape::Tasks | OperandShape::Switch | OperandShape::Boundary => "",
     };
     format!("{mnemonic}{operands}")
 }

@@ -25,6 +25,7 @@ mod instruction;
 mod literal;
 mod open;
 mod recorded;
+mod tasks;
 pub(crate) mod words;
 
 use std::collections::HashMap;
@@ -201,6 +202,8 @@ impl<'t> Parser<'t> {
             "local" => self.single(Parser::local),
             "delocal" => self.single(Parser::delocal),
             "undo" => self.single(Parser::undo),
+            "par" | "unpar" => self.single(Parser::tasks),
+            "callvia" | "uncallvia" => self.single(Parser::call_via),
             word if words::update(word).is_some() => self.single(Parser::instruction),
             word if words::reserved(word).is_some() => self.single(Parser::no_statement),
             _ => self.single(Parser::macro_use),

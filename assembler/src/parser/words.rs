@@ -67,7 +67,7 @@ pub(crate) const BLOCK_WORDS: [&str; 13] = [
 
 /// The words that a statement can begin with.
 pub(crate) fn statement_words() -> impl Iterator<Item = &'static str> {
-    mnemonics().chain(BLOCK_WORDS).chain(["undo"])
+    mnemonics().chain(BLOCK_WORDS).chain(["undo", "par", "unpar", "callvia", "uncallvia"])
 }
 
 /// Whether an update applied to a function is an instruction over the numbers that there are.

@@ -145,8 +145,7 @@ impl<'a> Lines<'a> {
             | OperandShape::Rotate
             | OperandShape::Boundary
             | OperandShape::Call
-            | OperandShape::CallVia
-            | OperandShape::Parallel
+            | OperandShape::Tasks
             | OperandShape::Show
             | OperandShape::Switch => Some(self.equation(Reading::Numbers)),
         }

@@ -9,7 +9,7 @@ use crate::formula::{Expr, Formulas};
 use crate::function::Function;
 use crate::instruction::Class;
 use crate::step::{AnyFunction, Engine, Failed, Operation, step};
-use crate::update::{Action, Direction, Erasure, Store};
+use crate::update::{Action, Direction, Erasure, Store, TaskBound};
 
 /// Ends the name of what a cell, or an adjoint, holds after the step.
 pub(super) const AFTER: char = '\u{1}';
@@ -81,19 +81,12 @@ impl<'a> Writing<'a> {
                 });
                 self.carried("carried by the procedure's body");
             }
-            Action::CallVia(direction) => {
-                self.words(match direction {
-                    Direction::Forward => "runs the chosen procedure forward",
-                    Direction::Backward => "runs the chosen procedure backward",
+            Action::Tasks(bound) => {
+                self.words(match bound {
+                    TaskBound::Opens => "the calls from here on are tasks, which share no cells that one of them changes",
+                    TaskBound::Closes => "all tasks have ended",
                 });
-                self.carried("carried by the procedure's body");
-            }
-            Action::Parallel(direction) => {
-                self.words(match direction {
-                    Direction::Forward => "runs the procedures forward, independently",
-                    Direction::Backward => "runs the procedures backward, independently",
-                });
-                self.carried("shared reads join in a fixed order");
+                self.carried("each task adds to cells that it only reads as if it were alone; the sums join in the order of the tasks");
             }
             Action::Show => {
                 let shown = self.name(0);

@@ -2,33 +2,6 @@
 
 use super::{CodeAccount, programs, trial};
 
-pub(super) static NOT_RUN_YET: CodeAccount = CodeAccount {
-    title: "an instruction can be assembled, but not run yet",
-    meaning: "The instruction has its place in images and texts, and the machine doesn't carry it out in \
-              this version.",
-    cure: "Write an `if` with a `call` for each value in place of a call by value.",
-    evidence: programs(
-        trial(
-            "check FILE",
-            "\
-.inout n
-        callvia n()
-",
-        ),
-        trial(
-            "check FILE",
-            "\
-.inout n
-        if n == 1
-            call  nothing()
-        fi n == 1
-.proc nothing()
-.end
-",
-        ),
-    ),
-};
-
 pub(super) static LEFT_OVER: CodeAccount = CodeAccount {
     title: "a cell is certain not to end as it must",
     meaning: "An `.in` cell is used up, and a `.var` ends as it began: so that the end of the run tells \

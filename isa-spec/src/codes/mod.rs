@@ -11,6 +11,7 @@ mod doubtful;
 mod operands;
 pub mod page;
 mod problem;
+mod tasks;
 mod transformed;
 mod written;
 

@@ -1,7 +1,7 @@
 //! The table of the codes of texts and images: errors (`E`), and what is doubtful (`W`). A code is for a mistake as one
 //! makes it, which several places may find. Codes are never given a second time.
 
-use super::{called, control, declared, doubtful, operands, transformed, written};
+use super::{called, control, declared, doubtful, operands, tasks, transformed, written};
 use crate::codes;
 
 codes! {
@@ -63,6 +63,9 @@ codes! {
         NoRule = "E73" "no-rule" called::NO_RULE;
         MacroInItself = "E74" "macro-in-itself" called::MACRO_IN_ITSELF;
         GlobalBehindParameter = "E75" "global-behind-parameter" called::GLOBAL_BEHIND_PARAMETER;
+        TasksMisplaced = "E76" "tasks-misplaced" tasks::TASKS_MISPLACED;
+        NoTask = "E77" "no-task" tasks::NO_TASK;
+        TasksShare = "E78" "tasks-share" tasks::TASKS_SHARE;
         FileNotIncluded = "E80" "file-not-included" transformed::FILE_NOT_INCLUDED;
         IncludesItself = "E81" "includes-itself" transformed::INCLUDES_ITSELF;
         NoProgram = "E82" "no-program" transformed::NO_PROGRAM;
@@ -71,7 +74,6 @@ codes! {
         NoRoomForStates = "E87" "no-room-for-states" transformed::NO_ROOM_FOR_STATES;
         MalformedImage = "E90" "malformed-image" transformed::MALFORMED_IMAGE;
         OurMistake = "E91" "our-mistake" transformed::OUR_MISTAKE;
-        NotRunYet = "W01" "not-run-yet" doubtful::NOT_RUN_YET;
         LeftOver = "W02" "left-over" doubtful::LEFT_OVER;
         JoinBreaks = "W03" "join-breaks" doubtful::JOIN_BREAKS;
         AlwaysTheSame = "W04" "always-the-same" doubtful::ALWAYS_THE_SAME;

@@ -182,8 +182,7 @@ pub fn step<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> 
         | Action::Begin
         | Action::End
         | Action::Call(_)
-        | Action::CallVia(_)
-        | Action::Parallel(_)
+        | Action::Tasks(_)
         | Action::Show
         | Action::Switch(_) => Ok(()),
     }

@@ -5,19 +5,13 @@ use super::{Checker, Site};
 use crate::codes::ProblemCode;
 use crate::instruction::{Argument, Call, Class, Instruction, Link, Operand, Range, Slice};
 use crate::module::{Extent, Parameter, Passing, Procedure, Rank, Shape as Cells};
-use crate::update::OperandShape;
 
 impl<'a> Checker<'a> {
     pub(super) fn calls(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let Link::Calls(calls) = &instruction.link else { return };
-        let indirect = instruction.update.shape() == OperandShape::CallVia;
-        if indirect {
-            self.indirect_callee(at, &instruction.link);
-        }
         for call in calls.iter() {
             let callee = self.module.procedures.get(call.procedure as usize);
             match callee {
-                _ if indirect => self.loose_arguments(procedure, at, call),
                 Some(callee) if call.procedure != 0 => self.arguments(procedure, at, call, callee),
                 Some(_) => {
                     self.report(ProblemCode::MalformedImage, Site::Instruction(at), "`main` can't be called");
@@ -28,21 +22,6 @@ impl<'a> Checker<'a> {
                         Site::Instruction(at),
                         "the called procedure does not exist",
                     );
-                }
-            }
-        }
-    }
-
-    /// The callee of an indirect call is known only at run time; the arguments must exist.
-    fn loose_arguments(&mut self, procedure: &'a Procedure, at: u32, call: &'a Call) {
-        for (n, argument) in call.arguments.iter().enumerate() {
-            let site = Site::Operand(at, n as u32);
-            match argument {
-                Argument::Scalar(operand) => {
-                    self.operand(procedure, site, operand);
-                }
-                Argument::Slice(slice) => {
-                    self.slice(procedure, site, slice);
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
 
 use super::{Checker, Site};
-use crate::instruction::{Base, Link, Operand};
+use crate::instruction::{Base, Operand};
 use crate::module::{Procedure, Shape, Values};
 use crate::names::register_class;
 use crate::structure::{Block, BlockKind, Counting};
@@ -131,16 +131,5 @@ impl<'a> Checker<'a> {
         let temporaries = structure.temporaries_of(number).iter();
         let sources = temporaries.flat_map(|temporary| &temporary.sources);
         own.iter().flat_map(of_block).chain(sources).collect()
-    }
-
-    /// The callee of an indirect call is in its cell, and nowhere else.
-    pub(super) fn indirect_callee(&mut self, at: u32, link: &Link) {
-        if matches!(link, Link::Calls(calls) if calls.iter().any(|call| call.procedure != 0)) {
-            self.report(
-                ProblemCode::MalformedImage,
-                Site::Instruction(at),
-                "an indirect call names its callee by a cell only",
-            );
-        }
     }
 }

@@ -94,13 +94,6 @@ impl<'a> Checker<'a> {
             violation.help = Some("a `br …, always` must precede it".into());
         }
     }
-
-    /// Instructions that are encoded before the machine carries them out.
-    pub(super) fn availability(&mut self, at: u32, instruction: &'a Instruction) {
-        if let Some(what) = instruction.update.awaits() {
-            self.not_yet(Site::Instruction(at), what);
-        }
-    }
 }
 
 fn is_always(instruction: &Instruction, update: Update) -> bool {

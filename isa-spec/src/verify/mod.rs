@@ -14,6 +14,7 @@ mod operands;
 mod overlap;
 mod rules;
 mod structure;
+mod tasks;
 pub mod temporaries;
 
 use crate::codes::ProblemCode;
@@ -58,8 +59,6 @@ pub struct Violation {
     pub other: Option<(Site, String)>,
     /// The cure, where one is known.
     pub help: Option<String>,
-    /// Well formed, but the machine doesn't carry it out yet: it can be encoded, not run.
-    pub not_yet: bool,
 }
 
 /// Every broken rule of a module, in the order of the code. Empty for a program.
@@ -78,6 +77,7 @@ pub fn verify(module: &Module) -> Vec<Violation> {
         for procedure in &module.procedures {
             checker.procedure(procedure);
         }
+        checker.tasks();
         checker.rules();
         checker.structure();
         checker.canonical();
@@ -95,16 +95,9 @@ impl<'a> Checker<'a> {
     /// Records a violation and returns it for more detail.
     fn report(&mut self, code: ProblemCode, site: Site, message: impl Into<String>) -> &mut Violation {
         let message = message.into();
-        let violation = Violation { code, site, message, other: None, help: None, not_yet: false };
+        let violation = Violation { code, site, message, other: None, help: None };
         self.violations.push(violation);
         self.violations.last_mut().expect("a violation was just pushed")
-    }
-
-    /// Records something that is well formed but that the machine doesn't carry out yet.
-    fn not_yet(&mut self, site: Site, what: &str) {
-        let violation =
-            self.report(ProblemCode::NotRunYet, site, format!("{what} can be assembled but not yet run"));
-        violation.not_yet = true;
     }
 
     fn procedure(&mut self, procedure: &'a Procedure) {
@@ -122,7 +115,6 @@ impl<'a> Checker<'a> {
         }
         self.pair(procedure, at, instruction);
         self.one_way(at, instruction);
-        self.availability(at, instruction);
     }
 
     /// Whether an instruction's operands are what its form and its procedure ask for.

@@ -24,9 +24,7 @@ impl<'a> Checker<'a> {
             OperandShape::Condition => (sources, *link == Link::None),
             OperandShape::Branch => (sources, matches!(link, Link::Partner(_))),
             OperandShape::Call => (0, matches!(link, Link::Calls(calls) if calls.len() == 1)),
-            OperandShape::CallVia => (1, matches!(link, Link::Calls(calls) if calls.len() == 1)),
-            OperandShape::Parallel => (0, matches!(link, Link::Calls(calls) if !calls.is_empty())),
-            OperandShape::Switch => (0, *link == Link::None),
+            OperandShape::Tasks | OperandShape::Switch => (0, *link == Link::None),
             OperandShape::Boundary => {
                 let message = format!("`{}` stands only at the bounds of a procedure", update.name());
                 self.report(ProblemCode::MalformedImage, Site::Instruction(at), message);
@@ -225,20 +223,11 @@ impl<'a> Checker<'a> {
                     self.report(ProblemCode::ClassesMixed, Site::Instruction(at), message);
                 }
             }
-            OperandShape::CallVia => {
-                if classes.contains(&Class::Real) {
-                    self.report(
-                        ProblemCode::ClassesMixed,
-                        Site::Operand(at, 0),
-                        "the number of a procedure is an integer",
-                    );
-                }
-            }
             // These take any class.
             OperandShape::Single
             | OperandShape::Boundary
             | OperandShape::Call
-            | OperandShape::Parallel
+            | OperandShape::Tasks
             | OperandShape::Show
             | OperandShape::Switch => {}
         }

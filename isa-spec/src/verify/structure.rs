@@ -32,7 +32,7 @@ impl Checker<'_> {
         self.files();
         self.labels();
         // Of instructions that break rules nothing more need be said.
-        if self.violations.iter().all(|violation| violation.not_yet) {
+        if self.violations.is_empty() {
             self.blocks();
             self.scopes();
             self.temporaries();

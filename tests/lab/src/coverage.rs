@@ -315,12 +315,10 @@ fn update_rows(update: Update) -> Vec<String> {
             both.into_iter().filter(|&class| legal(class)).map(|class| row(update, class)).collect()
         }
         OperandShape::Condition => both.map(|class| row(update, class)).to_vec(),
-        OperandShape::Call => vec![update.name().to_owned()],
-        // Branches are counted by outcome; the rest can't be run yet, or is no step of its own.
+        OperandShape::Call | OperandShape::Tasks => vec![update.name().to_owned()],
+        // Branches are counted by outcome, switches by programs of their own; a bound is no step of its own.
         OperandShape::Branch
         | OperandShape::Boundary
-        | OperandShape::CallVia
-        | OperandShape::Parallel
         | OperandShape::Switch => Vec::new(),
     }
 }

@@ -4,7 +4,7 @@
 
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
-use reviver_isa::update::{Action, Direction, Over, Store, Update};
+use reviver_isa::update::{Action, Direction, Over, Store, TaskBound, Update};
 
 /// By what a step over an instruction can be seen to do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,6 @@ pub enum Effect {
     Jumps,
     /// The run stops, to print a value.
     Shows,
-    /// The program can be written, and not be run yet.
-    Awaited,
 }
 
 /// A row, over one class if there is a choice, and programs in one of which it has an effect.
@@ -114,12 +112,9 @@ fn of_update(update: Update) -> Vec<Specimen> {
         Action::Call(Direction::Forward | Direction::Backward) => {
             alone(Effect::Changes, vec![calling(&format!("{name} p(y)"))])
         }
-        Action::CallVia(Direction::Forward | Direction::Backward) => {
-            alone(Effect::Awaited, vec![calling(&format!("{name} n(y)"))])
-        }
-        Action::Parallel(Direction::Forward | Direction::Backward) => {
-            alone(Effect::Awaited, vec![calling(&format!("{name} p(y), p(z)"))])
-        }
+        Action::Tasks(TaskBound::Opens) => alone(Effect::Refuses, vec![forking("call share(A, n)")]),
+        // Going back, it is the fork.
+        Action::Tasks(TaskBound::Closes) => alone(Effect::Refuses, vec![forking("uncall share(A, n)")]),
         Action::Switch(true) => alone(Effect::Changes, vec![format!(".inout y\n{name}\ngrad.off\n")]),
         Action::Switch(false) => alone(Effect::Changes, vec![format!(".inout y\ngrad.on\n{name}\n")]),
     }
@@ -128,6 +123,14 @@ fn of_update(update: Update) -> Vec<Specimen> {
 /// A program that calls a procedure.
 fn calling(call: &str) -> String {
     format!(".inout n = 1, y, z\n{call}\n.proc p(inout a)\nadd a, 1\n.end\n")
+}
+
+/// A program with tasks that share a cell, which no text tells.
+fn forking(call: &str) -> String {
+    let tasks = "fork\ncall p(v[i])\ncall p(v[0])\njoin\n";
+    format!(
+        ".inout n, A[2]\n{call}\n.proc share(inout v[], in i)\n{tasks}.end\n.proc p(inout a)\nadd a, 1\n.end\n"
+    )
 }
 
 /// What is added is seen in the target.

@@ -266,7 +266,7 @@ fn class(cause: Cause) -> Trap {
         Cause::Alias { .. } => Trap::Alias,
         Cause::NotVacant { .. } | Cause::FrameNotVacant { .. } => Trap::Vacant,
         Cause::ReferenceChanged { .. } => Trap::References,
-        Cause::ArgumentsOverlap { .. } => Trap::Overlap,
+        Cause::ArgumentsOverlap { .. } | Cause::TasksShare { .. } => Trap::Overlap,
         Cause::StackEmpty { .. } | Cause::StackFull { .. } => Trap::Stack,
         Cause::TapeEmpty { .. } | Cause::TapeFull { .. } | Cause::TapeClass { .. } => Trap::Tape,
         Cause::Irreversible => Trap::Irreversible,

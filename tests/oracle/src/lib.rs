@@ -14,6 +14,7 @@
 //! | `integer`, `float`, `fixed`, `real`, `order`, `value` | arithmetic |
 //! | `partial`, `transport` | derivatives; what gradient mode does to adjoints |
 //! | `store`, `reach`, `walk`, `prepare` | cells, references, statements, the expressions that these take |
+//! | `tasks` | calls that touch nothing that another one changes |
 //! | `tree`, `run`, `outcome` | texts in, what a run came to out |
 //! | `compare` | the machine beside the oracle |
 
@@ -36,6 +37,7 @@ pub mod run;
 mod scope;
 mod signature;
 mod store;
+mod tasks;
 mod transport;
 pub mod tree;
 mod value;

@@ -95,10 +95,15 @@ pub(crate) enum Statement {
         partner: usize,
         condition: Condition,
     },
-    Call {
-        undo: bool,
-        procedure: usize,
-        arguments: Vec<Argument>,
+    Call(Call),
+    /// Calls none of which touches what another one changes, in the order of one thread.
+    Tasks(Vec<Call>),
+    /// The same of the rounds of a loop.
+    TaskRounds(For),
+    /// A call of the procedure whose number a cell holds, among some.
+    CallVia {
+        cell: Place,
+        calls: Vec<Call>,
     },
     Show(Source),
     /// `grad.on` or `grad.off`
@@ -141,6 +146,15 @@ pub(crate) enum Statement {
         values: Vec<(Place, Computed)>,
         body: Block,
     },
+}
+
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) undo: bool,
+    pub(crate) procedure: usize,
+    pub(crate) arguments: Vec<Argument>,
+    /// Whether others may be made at the same time.
+    pub(crate) is_task: bool,
 }
 
 #[derive(Debug)]

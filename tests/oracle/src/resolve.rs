@@ -15,7 +15,7 @@ use crate::declared::Declared;
 use crate::expression::Operand;
 use crate::outcome::{Step, unsupported};
 use crate::plan::{
-    Argument, Block, Computed, Condition, For, FrameVariable, Home, Place, Plan, Procedure, Shape, Source,
+    Call, Argument, Block, Computed, Condition, For, FrameVariable, Home, Place, Plan, Procedure, Shape, Source,
     Statement, Variable,
 };
 use crate::scope::{Meaning, Scopes};
@@ -142,6 +142,8 @@ impl Resolver<'_> {
             tree::Statement::Loop(tree) => self.repetition(tree)?,
             tree::Statement::For(tree) => self.counted(tree)?,
             tree::Statement::Compute(tree) => self.compute(tree)?,
+            tree::Statement::Tasks(tree) => self.tasks(tree)?,
+            tree::Statement::CallVia(tree) => self.call_via(tree)?,
             tree::Statement::Local(tree) => self.local(tree)?,
             tree::Statement::Delocal(tree) => self.delocal(tree)?,
         };
@@ -253,6 +255,9 @@ impl Resolver<'_> {
 
     fn instruction(&mut self, tree: &InstructionNode) -> Step<Statement> {
         match &tree.operands {
+            Operands::Cells(_) if matches!(tree.update, Update::Fork | Update::Join) => {
+                unsupported("a `fork` or a `join` by itself")
+            }
             Operands::Cells(list) if list.is_empty() => {
                 self.switches = true;
                 Ok(Statement::Switch { on: tree.update == Update::GradOn })
@@ -268,12 +273,7 @@ impl Resolver<'_> {
                     _ => unsupported(format!("`{:?}` with a partner", tree.update)),
                 }
             }
-            Operands::Calls(calls) => match (tree.update, &**calls) {
-                (Update::Call, [call]) => self.call(call, false),
-                (Update::Uncall, [call]) => self.call(call, true),
-                _ => unsupported("parallel calls"),
-            },
-            Operands::CallVia(_) => unsupported("calls through a cell"),
+            Operands::Call(call) => self.call(call, tree.update == Update::Uncall).map(Statement::Call),
         }
     }
 
@@ -368,7 +368,80 @@ impl Resolver<'_> {
         })
     }
 
-    fn call(&mut self, tree: &tree::CallNode, undo: bool) -> Step<Statement> {
+    /// Several calls, or rounds that call.
+    fn tasks(&mut self, tree: &tree::Tasks) -> Step<Statement> {
+        match &tree.kind {
+            tree::TaskKind::Calls(calls) => {
+                let mut tasks = Vec::new();
+                for call in calls.iter() {
+                    tasks.push(Call { is_task: true, ..self.call(call, tree.undo)? });
+                }
+                if tree.undo {
+                    tasks.reverse();
+                }
+                Ok(Statement::Tasks(tasks))
+            }
+            tree::TaskKind::Rounds(rounds) => {
+                let Statement::For(mut rounds) = self.counted(rounds)? else {
+                    return unsupported("rounds that are no loop");
+                };
+                for statement in &mut rounds.body {
+                    if let Statement::Call(call) = statement {
+                        call.is_task = true;
+                    }
+                }
+                Ok(Statement::TaskRounds(rounds))
+            }
+        }
+    }
+
+    /// Each procedure whose parameters fit may be meant.
+    fn call_via(&mut self, tree: &tree::CallVia) -> Step<Statement> {
+        let Ok([cell]) = places::<1>(self.operands(std::slice::from_ref(&tree.cell))?) else {
+            return unsupported("a call through a constant");
+        };
+        let mut calls = Vec::new();
+        for number in 0..self.declared.procedures.len() {
+            if !self.takes(number, &tree.arguments)? {
+                continue;
+            }
+            let procedure = self.declared.procedures[number].name.clone();
+            let node = tree::CallNode { procedure, arguments: tree.arguments.clone(), span: tree.cell.span };
+            calls.push(self.call(&node, tree.undo)?);
+        }
+        Ok(Statement::CallVia { cell, calls })
+    }
+
+    /// Whether a procedure has parameters for some arguments.
+    fn takes(&mut self, number: usize, arguments: &[tree::Expression]) -> Step<bool> {
+        let parameters = &self.declared.procedures[number].parameters;
+        if parameters.len() != arguments.len() {
+            return Ok(false);
+        }
+        for (parameter, argument) in parameters.iter().zip(arguments) {
+            let class = parameter.class.unwrap_or(Class::Int);
+            let fits = match self.evaluate(argument)? {
+                Meaning::Variable(variable) => {
+                    let is_array = variable.shape != Shape::Scalar;
+                    let is_matrix = matches!(variable.shape, Shape::Matrix(..) | Shape::PassedMatrix);
+                    let of_rank = match parameter.rank {
+                        Rank::Scalar => !is_array,
+                        Rank::Vector => is_array,
+                        Rank::Matrix => is_matrix,
+                    };
+                    of_rank && variable.class == class
+                }
+                // Only what programs of the tests pass otherwise.
+                _ => return unsupported("a call through a cell that is passed anything but variables"),
+            };
+            if !fits {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn call(&mut self, tree: &tree::CallNode, undo: bool) -> Step<Call> {
         let procedure = self.number(&tree.procedure)?;
         let head = self.declared.procedures.get(procedure - 1);
         let parameters: Vec<(Class, Rank)> = head.map_or(Vec::new(), |p| {
@@ -383,7 +456,7 @@ impl Resolver<'_> {
                 Argument::Many { array, part }
             });
         }
-        Ok(Statement::Call { undo, procedure, arguments })
+        Ok(Call { undo, procedure, arguments, is_task: false })
     }
 
     /// The number of a procedure; main is number 0.

@@ -15,7 +15,7 @@ use crate::integer;
 use crate::order::holds;
 use crate::outcome::{Halt, Step, Trap, trap};
 use crate::plan::{
-    Argument, Block, Computed, Condition, For, FrameVariable, Global, Place, Plan, Procedure, Shape, Source,
+    Argument, Block, Call, Computed, Condition, For, FrameVariable, Global, Place, Plan, Procedure, Shape, Source,
     Statement,
 };
 use crate::prepare::Prepared;
@@ -56,9 +56,9 @@ const DEEPEST: usize = 20_000;
 
 /// A run.
 pub(crate) struct Walk<'p> {
-    plan: &'p Plan,
+    pub(crate) plan: &'p Plan,
     pub(crate) store: Store,
-    globals: Vec<Cell>,
+    pub(crate) globals: Vec<Cell>,
     /// Main's frame lives as long as the program.
     main: Rc<Frame>,
     open_calls: usize,
@@ -242,11 +242,8 @@ impl<'p> Walk<'p> {
                 let angle = self.held(frame, angle, all)?;
                 self.rotate(frame, &x, &y, &angle, *back != backward)?;
             }
-            Statement::Call { undo, procedure, arguments } => {
-                let arguments = arguments.iter().map(|argument| self.passed(frame, argument, all));
-                let arguments = arguments.collect::<Step<Vec<Argument>>>()?;
-                self.call(frame, *procedure, &arguments, direction.turned(*undo))?;
-            }
+            Statement::Call(call) => self.calling(frame, call, direction, all)?,
+            Statement::Tasks(calls) => self.tasks(frame, calls, direction, all)?,
             Statement::Show(source) => {
                 let source = self.held(frame, source, all)?;
                 self.reach(frame).source(&source)?;
@@ -297,6 +294,8 @@ impl<'p> Walk<'p> {
                 self.repeat(frame, [entry, exit], [first, again], direction)
             }
             Statement::For(counted) => self.counted(frame, counted, direction),
+            Statement::TaskRounds(rounds) => self.task_rounds(frame, rounds, direction),
+            Statement::CallVia { cell, calls } => self.call_via(frame, cell, calls, direction),
             Statement::Compute { body, apply } => {
                 self.block(frame, body, Direction::Forward)?;
                 self.block(frame, apply, direction)?;
@@ -326,7 +325,8 @@ impl<'p> Walk<'p> {
             | Statement::Single { .. }
             | Statement::Swap(..)
             | Statement::Rotate { .. }
-            | Statement::Call { .. }
+            | Statement::Call(_)
+            | Statement::Tasks(_)
             | Statement::Show(_)
             | Statement::Local { .. }
             | Statement::Delocal { .. } => Ok(()),
@@ -520,7 +520,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn counted(&mut self, frame: &Frame, tree: &'p For, direction: Direction) -> Step<()> {
+    pub(crate) fn counted(&mut self, frame: &Frame, tree: &'p For, direction: Direction) -> Step<()> {
         let bounds = [&tree.low, &tree.high];
         let [low, high] = bounds.map(|bound| self.bound(frame, bound));
         let (low, high) = (low?, high?);
@@ -569,7 +569,7 @@ impl<'p> Walk<'p> {
     }
 
     /// A bound, which is computed once where it is an expression.
-    fn bound(&self, frame: &Frame, bound: &Source) -> Step<Source> {
+    pub(crate) fn bound(&self, frame: &Frame, bound: &Source) -> Step<Source> {
         if bound.is_computed() {
             self.reach(frame).value(bound).map(Source::Constant)
         } else {
@@ -586,6 +586,41 @@ impl<'p> Walk<'p> {
     fn compare(&self, frame: &Frame, a: &Source, b: &Source) -> Step<std::cmp::Ordering> {
         let reach = self.reach(frame);
         Ok(reach.value(a)?.int()?.cmp(reach.value(b)?.int()?))
+    }
+
+    /// A call of the text.
+    pub(crate) fn calling(&mut self, frame: &Frame, call: &'p Call, direction: Direction, all: &mut Prepared) -> Step<()> {
+        let arguments = call.arguments.iter().map(|argument| self.passed(frame, argument, all));
+        let arguments = arguments.collect::<Step<Vec<Argument>>>()?;
+        self.called(frame, call, &arguments, direction)
+    }
+
+    /// The same, with what it passes.
+    pub(crate) fn called(&mut self, frame: &Frame, call: &'p Call, arguments: &[Argument], direction: Direction) -> Step<()> {
+        let direction = direction.turned(call.undo);
+        if !call.is_task || !self.store.mode {
+            return self.call(frame, call.procedure, arguments, direction);
+        }
+        let waiting = self.set_aside(frame, call.procedure, arguments)?;
+        self.call(frame, call.procedure, arguments, direction)?;
+        self.add_shares(waiting)
+    }
+
+    /// The procedure whose number the cell holds, which must still hold it afterwards.
+    fn call_via(&mut self, frame: &Frame, cell: &Place, calls: &'p [Call], direction: Direction) -> Step<()> {
+        let chosen = |this: &Self| {
+            let reach = this.reach(frame);
+            let number = this.store.get(reach.place(cell)?.cell)?.int()?.clone();
+            Ok::<_, Halt>(calls.iter().find(|call| BigInt::from(call.procedure) == number))
+        };
+        let Some(call) = chosen(self)? else { return trap(Trap::Assert) };
+        let all = &mut Prepared::default();
+        let count = self.store.count();
+        self.calling(frame, call, direction, all)?;
+        self.release(frame, all)?;
+        self.store.truncate(count);
+        let after = chosen(self)?;
+        if after.map(|call| call.procedure) == Some(call.procedure) { Ok(()) } else { trap(Trap::Branch) }
     }
 
     fn call(
@@ -654,7 +689,7 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    fn arguments(&self, frame: &Frame, arguments: &[Argument]) -> Step<Vec<Option<Reference>>> {
+    pub(crate) fn arguments(&self, frame: &Frame, arguments: &[Argument]) -> Step<Vec<Option<Reference>>> {
         let reach = self.reach(frame);
         arguments.iter().map(|argument| reach.argument(argument)).collect()
     }

@@ -115,8 +115,11 @@ fn foreign(program: &Program, exit: &FormExit) -> NoShader {
     let cure = match instruction.update.action() {
         Action::Put(_) | Action::Take(_) => "keep the values in an array: lanes have no stacks and tapes",
         Action::Show => "take it out, and print what the lanes have come to",
-        Action::Call(_) | Action::CallVia(_) | Action::Parallel(_) => {
+        Action::Call(_) => {
             "write what is called in its place, by a macro: a rule, what passes a slice with a step, an adjoint or very many arguments, and a very large procedure aren't for devices"
+        }
+        Action::Tasks(_) => {
+            "pass each task elements that the counter of `par for` names, or cells that are known: then nothing is to be compared here"
         }
         Action::Switch(_) => "take it out, and ask for gradients from outside",
         Action::Accumulate

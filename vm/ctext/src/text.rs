@@ -387,8 +387,11 @@ fn foreign(program: &Program, exit: &FormExit) -> NoText {
     let cure = match instruction.update.action() {
         Action::Put(_) | Action::Take(_) => "keep the values in an array: there are no stacks and tapes in C",
         Action::Show => "take it out, and print what the function gives back",
-        Action::Call(_) | Action::CallVia(_) | Action::Parallel(_) => {
+        Action::Call(_) => {
             "write what is called in its place, by a macro: a rule, what passes a slice with a step, an adjoint or very many arguments, and a very large procedure have no text"
+        }
+        Action::Tasks(_) => {
+            "pass each task elements that the counter of `par for` names, or cells that are known: then nothing is to be compared here"
         }
         Action::Switch(_) => "take it out; `--loss` differentiates the program from outside",
         Action::Accumulate

@@ -46,8 +46,7 @@ impl Step {
             | Action::Begin
             | Action::End
             | Action::Call(_)
-            | Action::CallVia(_)
-            | Action::Parallel(_)
+            | Action::Tasks(_)
             | Action::Show
             | Action::Switch(_) => Made::OfAll,
         }

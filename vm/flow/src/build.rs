@@ -88,7 +88,7 @@ impl<'m> Builder<'m> {
         })
     }
 
-    /// Of several calls, which can't be run yet, the first.
+    /// The one call of an instruction.
     fn call(&mut self, procedure: usize, calls: &[Call]) -> u32 {
         let site = calls.first().map(|call| {
             let parameters = self.module.procedures.get(call.procedure as usize).map(|p| &p.parameters[..]);

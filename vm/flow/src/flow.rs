@@ -1,7 +1,7 @@
 //! A program as steps, blocks and calls. Knows no state.
 
 use reviver_isa::instruction::{Class, Place};
-use reviver_isa::module::Module;
+use reviver_isa::module::{Module, Parameter, Passing};
 
 use crate::build::{Builder, locate};
 use crate::call::CallSite;
@@ -9,7 +9,8 @@ use crate::graph::{BlockEnd, Graph, Way};
 use crate::layout::Layout;
 use crate::rounding::rounds_ints;
 use crate::slot::{ArrayElement, Locus, Slot};
-use crate::step::Step;
+use crate::step::{Step, StepLink};
+use crate::tasks::{self, Fork, NamedCells};
 
 /// What a verified module does.
 #[derive(Clone, Debug)]
@@ -20,6 +21,10 @@ pub struct Flow {
     elements: Vec<ArrayElement>,
     calls: Vec<CallSite>,
     graph: Graph,
+    /// In the order of the code.
+    forks: Vec<Fork>,
+    /// What each procedure names of the globals; empty where there are no tasks.
+    named: Vec<Vec<NamedCells>>,
     /// Whether some integers are made of reals.
     pub(crate) ints_are_rounded: bool,
 }
@@ -37,7 +42,17 @@ impl Flow {
         let bounds = module.procedures.iter().map(|procedure| (procedure.entry, procedure.exit));
         let graph = Graph::of(&steps, bounds);
         let ints_are_rounded = rounds_ints(&steps);
-        Flow { layout, steps, elements, calls, graph, ints_are_rounded }
+        let flow = Flow {
+            layout,
+            steps,
+            elements,
+            calls,
+            graph,
+            ints_are_rounded,
+            forks: Vec::new(),
+            named: Vec::new(),
+        };
+        flow.with_tasks(module)
     }
 
     /// Where everything lies that lives as long as the program.
@@ -75,6 +90,14 @@ impl Flow {
         self.calls.get(number as usize)
     }
 
+    /// What an instruction calls.
+    pub fn call_at(&self, at: u32) -> Option<&CallSite> {
+        match self.step(at)?.link {
+            StepLink::Call(number) => self.call(number),
+            StepLink::None | StepLink::Partner(_) => None,
+        }
+    }
+
     /// The blocks.
     pub fn graph(&self) -> &Graph {
         &self.graph
@@ -83,6 +106,47 @@ impl Flow {
     /// Where a block leads to when the code is gone through this way; none of a block that isn't there.
     pub fn end(&self, block: u32, way: Way) -> Option<BlockEnd> {
         self.graph.end(&self.steps, block, way)
+    }
+
+    /// Where calls are tasks, in the order of the code.
+    pub fn forks(&self) -> &[Fork] {
+        &self.forks
+    }
+
+    /// The `fork` and the `join` around an instruction.
+    pub fn fork_around(&self, at: u32) -> Option<&Fork> {
+        let before = self.forks.partition_point(|fork| fork.stretch.opens < at);
+        let last = before.checked_sub(1).and_then(|n| self.forks.get(n));
+        last.filter(|fork| fork.stretch.contains(at))
+    }
+
+    /// The tasks that a `fork` opens, or a `join` does on the way back.
+    pub fn fork_at(&self, bound: u32) -> Option<&Fork> {
+        let at = self.forks.partition_point(|fork| fork.stretch.closes < bound);
+        let fork = self.forks.get(at);
+        fork.filter(|fork| [fork.stretch.opens, fork.stretch.closes].contains(&bound))
+    }
+
+    /// What a procedure names of the globals, through all that it calls; nothing in programs without tasks.
+    pub fn named_by(&self, procedure: u32) -> &[NamedCells] {
+        self.named.get(procedure as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether an instruction of a module calls a task that reads reals which other tasks may read, too: in gradient mode it adds up
+    /// their adjoints by itself.
+    pub fn adds_up_apart(&self, module: &Module, at: u32) -> bool {
+        let Some(call) = self.call_at(at).filter(|_| self.fork_around(at).is_some()) else { return false };
+        let callee = module.procedures.get(call.procedure as usize);
+        let parameters = callee.map_or(&[][..], |callee| &callee.parameters);
+        let is_read = |parameter: &Parameter| parameter.class == Class::Real && parameter.passing == Passing::In;
+        let mut named = self.named_by(call.procedure).iter();
+        parameters.iter().any(is_read) || named.any(|cells| cells.class == Class::Real && !cells.may_change)
+    }
+
+    /// The same flow, with its tasks.
+    fn with_tasks(self, module: &Module) -> Flow {
+        let Some((forks, named)) = tasks::of(module, &self) else { return self };
+        Flow { forks, named, ..self }
     }
 
     /// All that is known of where a slot's cell lies.

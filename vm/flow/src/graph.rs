@@ -59,8 +59,6 @@ fn is_gate(action: Action) -> bool {
         | Action::Jump
         | Action::Join
         | Action::Call(_)
-        | Action::CallVia(_)
-        | Action::Parallel(_)
         | Action::Switch(_) => true,
         Action::Accumulate
         | Action::Replace
@@ -72,6 +70,7 @@ fn is_gate(action: Action) -> bool {
         | Action::Put(_)
         | Action::Take(_)
         | Action::Test
+        | Action::Tasks(_)
         | Action::Show => false,
     }
 }
@@ -133,9 +132,7 @@ impl Graph {
                 BlockEnd::Branch { at, taken, next: next(None)? }
             }
             Action::Join => BlockEnd::Go { next: next(Some(at))? },
-            Action::Call(_) | Action::CallVia(_) | Action::Parallel(_) => {
-                BlockEnd::Call { at, next: next(None)? }
-            }
+            Action::Call(_) => BlockEnd::Call { at, next: next(None)? },
             Action::Switch(_) => BlockEnd::Switch { at, next: next(None)? },
             Action::Begin | Action::End => BlockEnd::Leave { at },
             // No gates.
@@ -149,6 +146,7 @@ impl Graph {
             | Action::Put(_)
             | Action::Take(_)
             | Action::Test
+            | Action::Tasks(_)
             | Action::Show => return None,
         })
     }

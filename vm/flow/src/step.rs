@@ -113,8 +113,7 @@ impl Guards {
             | OperandShape::Branch
             | OperandShape::Boundary
             | OperandShape::Call
-            | OperandShape::CallVia
-            | OperandShape::Parallel
+            | OperandShape::Tasks
             | OperandShape::Show
             | OperandShape::Switch => none,
         }

@@ -63,6 +63,35 @@ pub static ARGUMENTS_OVERLAP: CodeAccount = CodeAccount {
     ),
 };
 
+pub static TASKS_SHARE_CELLS: CodeAccount = CodeAccount {
+    title: "two tasks of a `par` share cells, and one of them may change them",
+    meaning: "Tasks may run at the same time, so none may touch what another one changes. Where an index says which cells a task is \
+              passed, that is found when the `par` is come to, before any of its tasks begins.",
+    cure: "Pass each task cells of its own, or call one after the other, without `par`.",
+    evidence: programs(
+        trial(
+            "run FILE",
+            "\
+.inout A[2], i
+        par   more(A[i]), more(A[0])
+.proc more(inout x)
+        add   x, 1
+.end
+",
+        ),
+        trial(
+            "run FILE --set i=1",
+            "\
+.inout A[2], i
+        par   more(A[i]), more(A[0])
+.proc more(inout x)
+        add   x, 1
+.end
+",
+        ),
+    ),
+};
+
 pub static SLICE_OUTSIDE: CodeAccount = CodeAccount {
     title: "a part of an array reaches beyond it",
     meaning: "`A[from..to]` are the elements from `from` up to the one before `to`; both must lie between 0 and the \

@@ -42,6 +42,7 @@ codes! {
         CallsTooDeep = "T33" "calls-too-deep" calls::CALLS_TOO_DEEP;
         FramesTooLarge = "T34" "frames-too-large" calls::FRAMES_TOO_LARGE;
         NoMemory = "T35" "no-memory" calls::NO_MEMORY;
+        TasksShareCells = "T36" "tasks-share-cells" calls::TASKS_SHARE_CELLS;
     }
 }
 
@@ -73,6 +74,7 @@ impl From<Cause> for TrapCode {
             Cause::FrameNotVacant { .. } => TrapCode::LeftInFrame,
             Cause::ReferenceChanged { .. } => TrapCode::ArgumentMoved,
             Cause::ArgumentsOverlap { .. } => TrapCode::ArgumentsOverlap,
+            Cause::TasksShare { .. } => TrapCode::TasksShareCells,
             Cause::SliceBounds { .. } => TrapCode::SliceOutside,
             Cause::StackEmpty { .. } => TrapCode::StackEmpty,
             Cause::StackFull { .. } => TrapCode::StackFull,

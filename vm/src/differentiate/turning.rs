@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use reviver_flow::StepLink;
-use reviver_flow::effects::Effects;
+use reviver_isa::effects::Effects;
 use reviver_isa::instruction::{Class, Instruction};
 use reviver_isa::structure::{Block, BlockKind};
 

@@ -82,10 +82,11 @@ fn is_exact(program: &Program, state: &State, travel: Travel) -> bool {
         | OperandShape::Branch
         | OperandShape::Show
         | OperandShape::Exchange
+        | OperandShape::Tasks
         | OperandShape::Switch => true,
         // A frame that is entered from behind began with what is discarded at its end.
         OperandShape::Boundary => true,
-        OperandShape::Call | OperandShape::CallVia | OperandShape::Parallel => {
+        OperandShape::Call => {
             let callee = program.callee(at).and_then(|callee| module.procedures.get(callee));
             callee.is_some_and(|callee| !has_reals(callee))
         }

@@ -23,6 +23,7 @@ impl Explainer<'_> {
                 self.index(operand, dimension, index, length)
             }
             Cause::ArgumentsOverlap { first, second } => self.overlap(first, second),
+            Cause::TasksShare { first, second } => self.tasks_share(first, second),
             Cause::SliceBounds { argument, from, to, length } => {
                 let said = self.argument_said(argument);
                 let message = format!("{said} takes {from}..{to} of {length} elements");
@@ -192,7 +193,12 @@ impl Explainer<'_> {
 
     /// An argument of the call as text, its parameter, and the procedure that is called.
     fn argument(&self, number: u32) -> Option<(String, Option<(&Parameter, &str)>)> {
-        let Link::Calls(calls) = &self.instruction(self.trap.at).link else { return None };
+        self.argument_of(self.trap.at, number)
+    }
+
+    /// The same of a call elsewhere.
+    pub(super) fn argument_of(&self, site: u32, number: u32) -> Option<(String, Option<(&Parameter, &str)>)> {
+        let Link::Calls(calls) = &self.instruction(site).link else { return None };
         let call = calls.first()?;
         let text = self.speller().argument(call.arguments.get(number as usize)?);
         let callee = self.program.module().procedures.get(call.procedure as usize);
@@ -358,6 +364,7 @@ fn room_words(room: Room) -> &'static str {
         Room::Tape => "another value on the tape",
         Room::History => "what the way back needs of this step",
         Room::Adjoints => "an adjoint for each real",
+        Room::Tasks => "a comparison of what the tasks touch",
         Room::Copy => "a copy of the state, which going back starts from",
     }
 }
@@ -369,6 +376,7 @@ fn room_cure(room: Room) -> &'static str {
         Room::Stack => "a smaller `.limit stack` stops the program before",
         Room::Tape => "a smaller `.limit tape` stops the program before",
         Room::History => "without `--exact` nothing is kept; `--max-steps` ends a run earlier",
+        Room::Tasks => "fewer tasks, or parts of arrays in place of the whole, take less",
         Room::Adjoints => "gradient mode takes as much memory again as the reals do",
         Room::Copy => "smaller arrays take less: an integer or a real takes 8 bytes",
     }

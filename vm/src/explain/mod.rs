@@ -15,6 +15,7 @@
 mod counted;
 mod earlier;
 mod flat;
+mod tasks;
 mod junction;
 mod names;
 mod test;

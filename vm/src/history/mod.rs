@@ -60,6 +60,8 @@ pub enum KeptSlot {
     Real,
     /// The adjoint of the real cell of this number.
     Adjoint,
+    /// What waited while a task added up its share of the adjoint of the real cell of this number.
+    Aside,
     /// The adjoint of the entry of a stack or tape that undoing the step puts back.
     Entry,
 }
@@ -129,7 +131,7 @@ impl<B: Lanes> Kept<B> {
         let bits = match self.slot {
             KeptSlot::Int => cells.ints.get(cell).map(|&int| B::of_word(int as u64)),
             KeptSlot::Real => cells.reals.get(cell).copied(),
-            KeptSlot::Adjoint | KeptSlot::Entry => None,
+            KeptSlot::Adjoint | KeptSlot::Aside | KeptSlot::Entry => None,
         };
         Kept { bits: bits.unwrap_or_default(), gradient, cost: self.cost.reversed(), ..*self }
     }
@@ -143,8 +145,8 @@ impl<B: Lanes> Kept<B> {
             KeptSlot::Int => cells.ints.get_mut(cell).into_iter().for_each(|int| *int = bits.word() as i64),
             KeptSlot::Real => cells.reals.get_mut(cell).into_iter().for_each(|real| *real = bits),
             KeptSlot::Adjoint => cells.adjoints.get_mut(cell).into_iter().for_each(|adjoint| *adjoint = bits),
-            // Taken by the move itself; a record that comes from elsewhere changes nothing.
-            KeptSlot::Entry => {}
+            // Taken by the move, or by the call, itself; a record that comes from elsewhere changes nothing.
+            KeptSlot::Entry | KeptSlot::Aside => {}
         }
         self.cost.refund(counters);
     }

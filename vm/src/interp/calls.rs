@@ -21,7 +21,7 @@ use crate::trap::Cause;
 use crate::travel::{Interval, Track};
 
 impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> {
-    pub(super) fn enter(&mut self, op: &Op) -> Result<(), Cause> {
+    pub(super) fn enter(&mut self, op: &Op, interval: Interval) -> Result<(), Cause> {
         let limit = self.program.module().limits.depth;
         if self.state.calls.len() as u64 >= u64::from(limit) && keeps(Rule::DepthIsLimited) {
             return Err(Cause::DepthExceeded { limit });
@@ -32,6 +32,10 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         self.make_room(call, procedure)?;
         self.refer(site, call)?;
         let references = self.state.references.len() - call.known.len();
+        if call.is_task && self.state.mode() {
+            let shared = self.only_read(call, references);
+            self.set_aside(&shared, interval);
+        }
         let at = self.program.instruction_at(self.counter, self.direction);
         let state = &mut *self.state;
         let (caller, outer) = (state.frame, state.inverted);
@@ -50,6 +54,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         let (site, call) = self.program.call(self.program.code[FORWARD][record.site as usize].a);
         self.check_frame()?;
         self.check_references(site, call, record)?;
+        let joined = self.joined()?;
         let next = self.next_part(record).map(|part| (part, call.executed(part)));
         if let Some((_, procedure)) = next {
             self.make_room(call, procedure)?;
@@ -59,6 +64,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
             Some((part, procedure)) => self.go_on(procedure, part),
             None => {
                 self.return_from(record, call.caller as usize);
+                self.join_adjoints(&joined, interval);
                 self.count_call();
             }
         }
@@ -113,7 +119,10 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         if (state.ints.len() + ints).max(state.reals.len() + reals) as u64 > MAX_CELLS {
             return Err(Cause::FramesFull);
         }
-        let adjoints = state.adjoints.as_mut().map_or(Ok(()), |a| room::more(&mut a.cells, reals));
+        let adjoints = state.adjoints.as_mut().map_or(Ok(()), |a| {
+            let aside = if call.is_task { a.cells.len() } else { 0 };
+            room::more(&mut a.cells, reals).and_then(|()| room::more(&mut a.aside, aside))
+        });
         room::more(&mut state.calls, 1)
             .and_then(|()| room::more(&mut state.references, call.known.len()))
             .and_then(|()| room::more(&mut state.ints, ints))
@@ -123,7 +132,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
     }
 
     /// Resolves the arguments of a call onto the references, or changes nothing.
-    fn refer(&mut self, site: &CallSite, call: &ResolvedCall) -> Result<(), Cause> {
+    pub(super) fn refer(&mut self, site: &CallSite, call: &ResolvedCall) -> Result<(), Cause> {
         let start = self.state.references.len();
         let outcome = self.push_references(site, call, start);
         if outcome.is_err() {

@@ -19,6 +19,8 @@ mod rare;
 pub(crate) mod resolve;
 mod store;
 mod structural;
+mod tasks;
+mod touched;
 pub(crate) mod window;
 
 use std::marker::PhantomData;

@@ -43,8 +43,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             | Action::Begin
             | Action::End
             | Action::Call(_)
-            | Action::CallVia(_)
-            | Action::Parallel(_)
+            | Action::Tasks(_)
             | Action::Show
             | Action::Switch(_) => {}
         }

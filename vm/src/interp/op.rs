@@ -50,6 +50,8 @@ pub enum Structural {
     /// The same of an adjoint.
     MoveAdjoint,
     Show,
+    /// Calls are tasks from here on, or were up to here.
+    Tasks,
     Switch {
         on: bool,
     },
@@ -101,6 +103,8 @@ macro_rules! kinds {
             MoveReal,
             MoveAdjoint,
             Show,
+            /// A bound of tasks.
+            Tasks,
             GradOn,
             GradOff,
             /// A run is to stop before what stands here ([`crate::stops`]).
@@ -139,6 +143,7 @@ macro_rules! kinds {
                     Kind::MoveReal => Structural::Move(Class::Real),
                     Kind::MoveAdjoint => Structural::MoveAdjoint,
                     Kind::Show => Structural::Show,
+                    Kind::Tasks => Structural::Tasks,
                     Kind::GradOn => Structural::Switch { on: true },
                     Kind::GradOff => Structural::Switch { on: false },
                     Kind::Stop => Structural::Stop,
@@ -197,6 +202,7 @@ macro_rules! kinds {
                     | Kind::MoveReal
                     | Kind::MoveAdjoint
                     | Kind::Show
+                    | Kind::Tasks
                     | Kind::GradOn
                     | Kind::GradOff
                     | Kind::Stop => return None,

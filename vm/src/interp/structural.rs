@@ -1,5 +1,5 @@
 //! The steps that change more than cells. Each first finds out whether it can be made, then makes it, so that a
-//! trap changes nothing. [`super::calls`] and [`super::moves`] make most of them.
+//! trap changes nothing. [`super::calls`], [`super::moves`] and [`super::tasks`] make most of them.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
@@ -30,11 +30,12 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             self.history.make_room(interval, self.most_records(&op))?;
         }
         match op.kind.structural() {
-            Some(Structural::Call) => self.enter(&op)?,
+            Some(Structural::Call) => self.enter(&op, interval)?,
             Some(Structural::Stop) => return Ok(Some(Stop::Budget)),
             Some(Structural::Leave) if self.state.calls.is_empty() => return Ok(Some(Stop::Bound)),
             Some(Structural::Leave) => self.leave(interval)?,
             Some(Structural::Show) => stop = self.show()?,
+            Some(Structural::Tasks) => self.bound_tasks(&op)?,
             Some(Structural::Switch { on }) => self.switch(on)?,
             Some(Structural::Move(class)) => {
                 let cell = self.found(&op)?;
@@ -54,13 +55,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok(stop)
     }
 
-    /// The most records that a step may make: of each real that it frees, the value and the adjoint.
+    /// The most records that a step may make: of each real that it frees, the value and the adjoint; of each whose adjoint a task has
+    /// added to, what it has added, and what waited.
     fn most_records(&self, op: &Op) -> usize {
-        let frees = match op.kind {
-            Kind::Leave => self.state.reals.len() - self.state.frame.reals as usize,
-            _ => 1,
+        let (frees, joins) = match op.kind {
+            Kind::Leave => (self.state.reals.len() - self.state.frame.reals as usize, self.only_read_by_task().len()),
+            _ => (1, 0),
         };
-        RECORDS_OF_A_STEP + 2 * frees
+        RECORDS_OF_A_STEP + 2 * (frees + joins)
     }
 
     fn switch(&mut self, on: bool) -> Result<(), Cause> {

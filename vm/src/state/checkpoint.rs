@@ -20,13 +20,13 @@ use crate::history::{Cost, Kept, KeptSlot, Residues};
 use crate::interp::op::Kind;
 use crate::numbers::with_reals;
 use crate::program::{FORWARD, Program};
-use crate::state::{Counters, Frame, MODE, Part, Reference, State, TapeEntry};
+use crate::state::{Aside, Counters, Frame, MODE, Part, Reference, State, TapeEntry};
 use crate::strategy::SavedCourse;
 use crate::travel::Track;
 
 /// The first bytes of every state file.
 pub const MAGIC: [u8; 8] = *b"RVRSTATE";
-const VERSION: u16 = 8;
+const VERSION: u16 = 9;
 /// Where the checksum stands, and where what it covers begins.
 const CHECKSUM: usize = MAGIC.len() + 2;
 const HEADER: usize = CHECKSUM + 4;
@@ -306,7 +306,13 @@ fn check_adjoints(state: &State) -> Fitness {
     };
     let found = [&adjoints.cells, &adjoints.stack, &adjoints.input, &adjoints.output].map(Vec::len);
     let values = [state.reals.len(), state.real_stack.len(), state.input.len(), state.output.len()];
-    if found == values { Ok(()) } else { Err("the adjoints don't match the values") }
+    if found != values {
+        return Err("the adjoints don't match the values");
+    }
+    // Of calls that are open, and of cells that are there.
+    let fits = |aside: &Aside| (aside.depth as usize) < state.calls.len() && (aside.cell as usize) < state.reals.len();
+    let is_sound = adjoints.aside.iter().all(fits) && adjoints.aside.is_sorted_by_key(|aside| aside.depth);
+    if is_sound { Ok(()) } else { Err("adjoints wait for tasks that aren't there") }
 }
 
 fn check_pools(program: &Program, state: &State) -> Fitness {
@@ -369,7 +375,7 @@ fn check_kept(program: &Program, kept: &Kept) -> Fitness {
         KeptSlot::Int => cell as usize == MODE || is_constant(),
         KeptSlot::Real => is_constant(),
         // A step may name the adjoint of a parameter, which may be a constant.
-        KeptSlot::Adjoint => is_constant() && !program.names_adjoints(),
+        KeptSlot::Adjoint | KeptSlot::Aside => is_constant() && !program.names_adjoints(),
         KeptSlot::Entry => false,
     };
     // Cells of frames that are no longer open can't be told from those that never were.
@@ -385,6 +391,6 @@ fn check_kept(program: &Program, kept: &Kept) -> Fitness {
             Err("an integer is wider than its words")
         }
         KeptSlot::Int => Ok(()),
-        KeptSlot::Real | KeptSlot::Adjoint | KeptSlot::Entry => check_reals(program, [&bits]),
+        KeptSlot::Real | KeptSlot::Adjoint | KeptSlot::Aside | KeptSlot::Entry => check_reals(program, [&bits]),
     }
 }

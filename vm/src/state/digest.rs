@@ -77,6 +77,9 @@ impl Hasher {
         for list in [&adjoints.cells, &adjoints.stack, &adjoints.input, &adjoints.output] {
             self.words(list);
         }
+        for aside in &adjoints.aside {
+            [u64::from(aside.depth), u64::from(aside.cell), aside.adjoint].into_iter().for_each(|word| self.word(word));
+        }
     }
 
     fn storage(&mut self, state: &State) {

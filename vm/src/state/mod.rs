@@ -37,6 +37,11 @@ pub struct Reference {
 }
 
 impl Reference {
+    /// The cells, in order.
+    pub fn cells(self) -> impl Iterator<Item = u32> {
+        (0..self.length).map(move |n| self.base + n * self.stride)
+    }
+
     /// All cells of a matrix, row after row.
     pub fn flattened(self) -> Reference {
         Reference { base: self.base, length: self.length * self.stride, stride: 1 }
@@ -122,12 +127,26 @@ pub struct Adjoints<B = u64> {
     pub stack: Vec<B>,
     pub input: Vec<B>,
     pub output: Vec<B>,
+    /// What waits for tasks that are open: the adjoints of cells that these only read. Each task adds up its own share from 0, and what
+    /// waited is added where it ends, so that the sum doesn't depend on which tasks ran before. The innermost task's last.
+    pub aside: Vec<Aside<B>>,
+}
+
+/// An adjoint that waits while a task adds up its own share of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aside<B = u64> {
+    /// How many calls were open around the task.
+    pub depth: u32,
+    /// The real cell that it is the adjoint of.
+    pub cell: u32,
+    pub adjoint: B,
 }
 
 impl<B> Adjoints<B> {
     /// Every adjoint.
     pub fn all(&self) -> impl Iterator<Item = &B> {
-        self.cells.iter().chain(&self.stack).chain(&self.input).chain(&self.output)
+        let aside = self.aside.iter().map(|aside| &aside.adjoint);
+        self.cells.iter().chain(&self.stack).chain(&self.input).chain(&self.output).chain(aside)
     }
 }
 
@@ -177,9 +196,12 @@ impl<A: Copy> State<A> {
             })
         };
         let adjoints = match &self.adjoints {
-            Some(Adjoints { cells, stack, input, output }) => {
+            Some(Adjoints { cells, stack, input, output, aside }) => {
                 let [cells, stack, input, output] = [cells, stack, input, output].map(|list| reals(list));
-                Some(Adjoints { cells: cells?, stack: stack?, input: input?, output: output? })
+                let aside = room::mapped(aside, |&Aside { depth, cell, adjoint }| {
+                    Aside { depth, cell, adjoint: real(adjoint) }
+                })?;
+                Some(Adjoints { cells: cells?, stack: stack?, input: input?, output: output?, aside })
             }
             None => None,
         };
@@ -260,11 +282,12 @@ impl<B: Copy + Default + PartialEq> State<B> {
         match &mut self.adjoints {
             None => {
                 let [cells, stack, input, output] = wanted.map(room::zeros);
-                let adjoints = Adjoints { cells: cells?, stack: stack?, input: input?, output: output? };
+                let (cells, stack, input, output) = (cells?, stack?, input?, output?);
+                let adjoints = Adjoints { cells, stack, input, output, aside: Vec::new() };
                 self.adjoints = Some(adjoints);
             }
             Some(adjoints) => {
-                let Adjoints { cells, stack, input, output } = adjoints;
+                let Adjoints { cells, stack, input, output, aside: _ } = adjoints;
                 if [cells.len(), stack.len(), input.len(), output.len()] == wanted {
                     return Ok(());
                 }
@@ -313,11 +336,13 @@ impl<B: Copy + Default + PartialEq> State<B> {
         let adjoints = self.adjoints.as_ref().map_or(0, |a| {
             a.cells.capacity() + a.stack.capacity() + a.input.capacity() + a.output.capacity()
         });
+        let aside = self.adjoints.as_ref().map_or(0, |a| a.aside.capacity());
         let reals = self.reals.capacity() + self.real_stack.capacity() + adjoints;
         let ints = self.ints.capacity() + self.int_stack.capacity();
         reals * size_of::<B>()
             + ints * size_of::<i64>()
             + (self.input.capacity() + self.output.capacity()) * size_of::<TapeEntry<B>>()
+            + aside * size_of::<Aside<B>>()
             + self.calls.capacity() * size_of::<CallRecord>()
             + self.references.capacity() * size_of::<Reference>()
     }

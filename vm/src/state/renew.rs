@@ -45,11 +45,13 @@ impl Adjoints {
         copy(&mut self.cells, &from.cells)?;
         copy(&mut self.stack, &from.stack)?;
         copy(&mut self.input, &from.input)?;
-        copy(&mut self.output, &from.output)
+        copy(&mut self.output, &from.output)?;
+        copy(&mut self.aside, &from.aside)
     }
 
     fn renew_as_zeros(&mut self, wanted: [usize; 4]) -> Result<(), OutOfMemory> {
-        let Adjoints { cells, stack, input, output } = self;
+        let Adjoints { cells, stack, input, output, aside } = self;
+        aside.clear();
         for (list, wanted) in [cells, stack, input, output].into_iter().zip(wanted) {
             if list.len() != wanted {
                 list.clear();
@@ -86,7 +88,7 @@ fn copy<T: Copy>(list: &mut Vec<T>, from: &[T]) -> Result<(), OutOfMemory> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::{Counters, Frame, TapeEntry};
+    use crate::state::{Aside, Counters, Frame, TapeEntry};
 
     fn state(cells: usize, adjoints: Option<Adjoints>) -> State {
         State {
@@ -109,7 +111,7 @@ mod tests {
     }
 
     fn adjoints(cells: usize) -> Option<Adjoints> {
-        Some(Adjoints { cells: vec![8; cells], stack: vec![8; cells], input: vec![8], output: Vec::new() })
+        Some(Adjoints { cells: vec![8; cells], stack: vec![8; cells], input: vec![8], output: Vec::new(), aside: vec![Aside { depth: 0, cell: 1, adjoint: 8 }; cells] })
     }
 
     #[test]
@@ -128,7 +130,7 @@ mod tests {
     fn adjoints_stay_and_are_zero() {
         let mut renewed = state(2, adjoints(2));
         renewed.renew(&state(3, None)).unwrap();
-        let zeros = Adjoints { cells: vec![0; 3], stack: vec![0; 3], input: vec![0], output: Vec::new() };
+        let zeros = Adjoints { cells: vec![0; 3], stack: vec![0; 3], input: vec![0], output: Vec::new(), aside: Vec::new() };
         assert_eq!(renewed, state(3, Some(zeros)));
     }
 }

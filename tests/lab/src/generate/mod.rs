@@ -15,6 +15,7 @@ mod operand;
 mod procedure;
 mod scope;
 mod storage;
+mod tasks;
 mod update;
 mod writer;
 
@@ -39,6 +40,8 @@ pub struct Profile {
     pub lossy: bool,
     /// With gradient mode, adjoints as operands, and rules.
     pub gradient: bool,
+    /// With tasks: `par`.
+    pub tasks: bool,
 }
 
 impl Profile {
@@ -53,11 +56,12 @@ impl Profile {
             risk: 0,
             lossy: false,
             gradient: false,
+            tasks: false,
         }
     }
 
     /// The kind that belongs to a seed: every combination of numbers comes up, one program in five
-    /// takes risks, one in ten loses information, two in five use gradient mode.
+    /// takes risks, one in ten loses information, two in five use gradient mode, and each fourth has tasks.
     pub fn of_seed(seed: u64) -> Profile {
         let mut rng = Rng::new(seed ^ 0x7072_6f66_696c_6573);
         let fixed = *rng.pick(&[43, 43, 16, 32, 48, 52]);
@@ -70,6 +74,7 @@ impl Profile {
             risk: if rng.chance(20) { 6 } else { 0 },
             lossy: rng.chance(10),
             gradient: rng.chance(40),
+            tasks: seed.is_multiple_of(4),
         }
     }
 }
@@ -82,7 +87,9 @@ pub fn program(seed: u64, profile: &Profile) -> String {
     writer.shared_globals();
     (0..2).for_each(|_| writer.macro_definition());
     let head = writer.take_lines();
-    let procedures = (0..profile.procedures).map(|_| writer.procedure()).collect::<Vec<_>>().concat();
+    let tasks = writer.task_procedures();
+    let others = (0..profile.procedures).map(|_| writer.procedure()).collect::<Vec<_>>().concat();
+    let procedures = [tasks, others].concat();
     writer.main();
     let (main, frame) = (writer.take_lines(), writer.take_frame());
     let tape = match writer.tape.as_slice() {
@@ -111,7 +118,7 @@ const FLAT: [(usize, Kind); 16] = [
     (2, |w| w.leave_behind()),
     (1, |w| w.speck()),
     (2, |w| w.macro_use()),
-    (5, |w| w.call()),
+    (5, |w| w.tasks() || w.call()),
     (6, |w| w.lose()),
     (4, |w| w.touch_adjoint()),
     (4, |w| w.read_adjoint()),

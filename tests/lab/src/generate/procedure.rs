@@ -10,7 +10,7 @@ use super::writer::{Place, Writer, class_suffix};
 
 /// How a parameter is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Use {
+pub(super) enum Use {
     /// `in`
     Read,
     /// `inout`
@@ -20,24 +20,24 @@ enum Use {
 }
 
 #[derive(Clone, Debug)]
-struct Parameter {
-    name: String,
-    class: Class,
-    usage: Use,
+pub(super) struct Parameter {
+    pub name: String,
+    pub class: Class,
+    pub usage: Use,
     /// What is passed for an array has at least these lengths.
-    least: Extent,
-    fact: Fact,
+    pub least: Extent,
+    pub fact: Fact,
 }
 
 /// A finished procedure.
 #[derive(Clone, Debug)]
 pub(super) struct Procedure {
-    name: String,
-    parameters: Vec<Parameter>,
+    pub name: String,
+    pub parameters: Vec<Parameter>,
     /// Steps that a call takes at most, about.
-    cost: u64,
+    pub cost: u64,
     /// Switches gradient mode, so that it must be off at a call.
-    switches: bool,
+    pub switches: bool,
 }
 
 /// A finished macro: its first parameter is changed, its second read.
@@ -48,10 +48,11 @@ pub(super) struct Macro {
 }
 
 /// A call as text, and what has to stand around it.
-struct Call {
-    before: Vec<String>,
-    callee: String,
-    after: Vec<String>,
+#[derive(Default)]
+pub(super) struct Call {
+    pub before: Vec<String>,
+    pub callee: String,
+    pub after: Vec<String>,
 }
 
 impl Parameter {
@@ -238,7 +239,7 @@ impl Writer<'_> {
         // Later procedures call earlier ones: they make the deeper calls.
         let choice = self.rng.below(affordable.len()).max(self.rng.below(affordable.len()));
         let procedure = self.procedures[affordable[choice]].clone();
-        let mut call = Call { before: Vec::new(), callee: String::new(), after: Vec::new() };
+        let mut call = Call::default();
         let mut taken = Vec::new();
         let mut arguments = Vec::new();
         for parameter in &procedure.parameters {
@@ -250,7 +251,7 @@ impl Writer<'_> {
         Some(call)
     }
 
-    fn argument(
+    pub fn argument(
         &mut self,
         parameter: &Parameter,
         taken: &mut Vec<(Id, Use)>,
@@ -294,7 +295,7 @@ impl Writer<'_> {
     }
 
     /// A cell whose range fits the parameter's, or a constant.
-    fn range_argument(&mut self, parameter: &Parameter, taken: &mut Vec<(Id, Use)>) -> String {
+    pub fn range_argument(&mut self, parameter: &Parameter, taken: &mut Vec<(Id, Use)>) -> String {
         let Fact::Int(wanted) = parameter.fact else { return "0".into() };
         let fits = |range: Ints| wanted.lo <= range.lo && range.hi <= wanted.hi;
         let cells = self.scope.find(|v| v.range().is_some_and(fits));
@@ -307,7 +308,7 @@ impl Writer<'_> {
     }
 
     /// A variable that may be passed beside those already taken.
-    fn free_variable(&mut self, parameter: &Parameter, taken: &[(Id, Use)]) -> Option<Id> {
+    pub fn free_variable(&mut self, parameter: &Parameter, taken: &[(Id, Use)]) -> Option<Id> {
         let reads = parameter.usage == Use::Read;
         let clashes =
             |id: Id| taken.iter().any(|&(other, usage)| other == id && !(reads && usage == Use::Read));

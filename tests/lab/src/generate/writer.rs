@@ -27,6 +27,8 @@ pub(super) struct Writer<'p> {
     pub scope: Scope,
     pub place: Place,
     pub procedures: Vec<Procedure>,
+    /// Those that can be tasks.
+    pub task_procedures: Vec<Procedure>,
     pub macros: Vec<Macro>,
     /// What the input tape must hold, in the order of reading.
     pub tape: Vec<String>,
@@ -58,6 +60,7 @@ impl<'p> Writer<'p> {
             scope: Scope::default(),
             place: Place::Trunk,
             procedures: Vec::new(),
+            task_procedures: Vec::new(),
             macros: Vec::new(),
             tape: Vec::new(),
             given: [0; 2],

@@ -9,7 +9,7 @@ use reviver_lab::laws;
 use reviver_lab::pairing::seed_adjoints;
 use reviver_lab::rng::Rng;
 use reviver_lab::specimens::{self, Effect, Specimen};
-use reviver_lab::subject::{Subject, load, module};
+use reviver_lab::subject::Subject;
 use reviver_vm::stops::Node;
 use reviver_vm::{Machine, State, Stop, Travel};
 
@@ -61,15 +61,12 @@ fn is_seen(specimen: &Specimen, mut machine: Machine) -> bool {
     false
 }
 
-/// The specimen's programs; none where the row waits for its engine.
+/// The specimen's programs.
 fn subjects(engine: Engine, specimen: &Specimen) -> Vec<Subject> {
     let assembled = |text: &String| {
         Subject::on(engine, text).unwrap_or_else(|error| panic!("{}:\n{text}\n{error}", specimen.row))
     };
-    match specimen.effect {
-        Effect::Awaited => Vec::new(),
-        _ => specimen.texts.iter().map(assembled).collect(),
-    }
+    specimen.texts.iter().map(assembled).collect()
 }
 
 /// Each engine with each specimen.
@@ -79,22 +76,10 @@ fn pairs() -> impl Iterator<Item = (Engine, Specimen)> {
 
 #[test]
 fn every_row_does_something_on_every_engine() {
-    for (engine, specimen) in pairs().filter(|(_, specimen)| specimen.effect != Effect::Awaited) {
+    for (engine, specimen) in pairs() {
         let seen =
             subjects(engine, &specimen).iter().any(|subject| is_seen(&specimen, subject.machine(false)));
         assert!(seen, "{} does nothing on {}: {:#?}", specimen.row, engine.name, specimen);
-    }
-}
-
-/// What no engine carries out yet is refused before it runs.
-#[test]
-fn what_waits_for_its_engine_is_refused() {
-    for specimen in specimens::all().into_iter().filter(|specimen| specimen.effect == Effect::Awaited) {
-        let what = specimen.update.awaits().expect("something that the machine lacks");
-        for text in &specimen.texts {
-            let refusal = module(text).and_then(load).expect_err(text);
-            assert!(refusal.contains(what), "{text}{refusal}");
-        }
     }
 }
 

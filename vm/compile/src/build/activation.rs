@@ -286,7 +286,9 @@ impl<'f> Activations<'f> {
         };
         let way = if turns { turned(caller.way) } else { caller.way };
         let callee = self.module.procedures.get(passes.procedure as usize)?;
-        if !self.is_compiled(callee, passes) {
+        // Adjoints wait while such a task runs, which nothing here looks after.
+        let adds_up_apart = self.gradient && self.flow.adds_up_apart(self.module, site);
+        if adds_up_apart || !self.is_compiled(callee, passes) {
             return None;
         }
         let called = Called { by, site, call, turns };

@@ -281,8 +281,7 @@ impl Search<'_> {
                 | Action::Show
                 | Action::Begin
                 | Action::End
-                | Action::CallVia(_)
-                | Action::Parallel(_)
+                | Action::Tasks(_)
                 | Action::Switch(_) => return None,
             }
             let mut touched = Vec::new();

@@ -127,9 +127,11 @@ impl Stretches {
     }
 }
 
-/// Whether a step is made of operations on cells alone.
-fn is_compiled(action: Action) -> bool {
-    match action {
+/// Whether a step is made of operations on cells alone, or of none at all: bounds of tasks that nothing need be found out about.
+fn is_compiled(flow: &Flow, at: u32) -> bool {
+    let Some(step) = flow.step(at) else { return false };
+    match step.operation.update.action() {
+        Action::Tasks(_) => flow.fork_at(at).is_some_and(|fork| fork.is_apart),
         Action::Accumulate
         | Action::Replace
         | Action::Erase(_)
@@ -146,8 +148,6 @@ fn is_compiled(action: Action) -> bool {
         | Action::Begin
         | Action::End
         | Action::Call(_)
-        | Action::CallVia(_)
-        | Action::Parallel(_)
         | Action::Switch(_) => false,
     }
 }
@@ -162,10 +162,9 @@ pub(crate) fn steps_to_entry(flow: &Flow, position: u32, way: Way) -> u64 {
         Way::Along => (range.start, range.end, position.checked_sub(1)),
         Way::Against => (range.end, range.start, Some(position)),
     };
-    let is_compiled = |at: u32| flow.step(at).is_some_and(|step| is_compiled(step.operation.update.action()));
     match before {
         _ if position == near => 0,
-        Some(before) if is_compiled(before) => u64::from(position.abs_diff(far)) + 1,
+        Some(before) if is_compiled(flow, before) => u64::from(position.abs_diff(far)) + 1,
         Some(_) | None => 0,
     }
 }
@@ -333,9 +332,7 @@ impl Paths<'_, '_> {
 
     /// The steps up to one that is the interpreter's.
     fn compiled(&self, steps: impl Iterator<Item = u32>) -> Vec<u32> {
-        let is_own =
-            |at: &u32| self.flow.step(*at).is_some_and(|step| is_compiled(step.operation.update.action()));
-        steps.take_while(is_own).collect()
+        steps.take_while(|&at| is_compiled(self.flow, at)).collect()
     }
 
     /// Where a block leads to that a place is in.

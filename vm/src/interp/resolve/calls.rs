@@ -22,6 +22,8 @@ pub(crate) struct ResolvedCall {
     pub known: Vec<Option<KnownReference>>,
     /// The arguments for which cells are read.
     pub computed: Vec<u32>,
+    /// Whether it stands between a `fork` and its `join`.
+    pub is_task: bool,
     /// Which arguments may share no cells, as far as that isn't known already.
     pub distinct: Distinct,
 }
@@ -93,21 +95,21 @@ impl KnownReference {
 
 /// Resolves the calls of a flow.
 pub(super) fn calls(module: &Module, flow: &Flow) -> Vec<ResolvedCall> {
-    let mut callers = vec![0; flow.calls().len()];
+    let mut callers = vec![(0, false); flow.calls().len()];
     for (number, procedure) in (0..).zip(&module.procedures) {
         let steps = flow.steps().get(procedure.entry as usize..=procedure.exit as usize).unwrap_or_default();
-        for step in steps {
+        for (at, step) in (procedure.entry..).zip(steps) {
             if let StepLink::Call(call) = step.link
                 && let Some(caller) = callers.get_mut(call as usize)
             {
-                *caller = number;
+                *caller = (number, flow.fork_around(at).is_some());
             }
         }
     }
     flow.calls().iter().zip(callers).map(|(site, caller)| resolved(module, flow, site, caller)).collect()
 }
 
-fn resolved(module: &Module, flow: &Flow, site: &CallSite, caller: u32) -> ResolvedCall {
+fn resolved(module: &Module, flow: &Flow, site: &CallSite, (caller, is_task): (u32, bool)) -> ResolvedCall {
     let callee = module.procedures.get(site.procedure as usize);
     let known: Vec<_> = site.arguments.iter().map(KnownReference::passed).collect();
     let computed = (0..).zip(&known).filter(|(_, known)| known.is_none()).map(|(n, _)| n).collect();
@@ -123,6 +125,7 @@ fn resolved(module: &Module, flow: &Flow, site: &CallSite, caller: u32) -> Resol
         rule: callee.and_then(|callee| callee.rule),
         known,
         computed,
+        is_task,
         distinct: callee.map(|callee| Distinct::of(callee, may_share)).unwrap_or_default(),
     }
 }

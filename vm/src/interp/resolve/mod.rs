@@ -108,8 +108,7 @@ fn is_found_ahead(action: Action) -> bool {
         | Action::Begin
         | Action::End
         | Action::Call(_)
-        | Action::CallVia(_)
-        | Action::Parallel(_)
+        | Action::Tasks(_)
         | Action::Switch(_) => false,
     }
 }
@@ -204,14 +203,13 @@ impl Emitter<'_> {
                 (false, Class::Real) => Kind::MoveReal,
             },
             Action::Show => Kind::Show,
+            Action::Tasks(_) => Kind::Tasks,
             // At the ends of blocks.
             Action::Jump
             | Action::Join
             | Action::Begin
             | Action::End
             | Action::Call(_)
-            | Action::CallVia(_)
-            | Action::Parallel(_)
             | Action::Switch(_) => Kind::Bound,
         };
         let kind = self.flow.step(at).map_or(Kind::Bound, kind);

@@ -1,20 +1,43 @@
-//! Which globals an instruction may change, through all the calls that it leads to, and whether any of those has a
-//! rule, which does to adjoints what only its author knows. Knows no value.
+//! Which globals an instruction may change or look at, through all the calls that it leads to, and whether these do what a task mustn't, or
+//! have a rule, which does to adjoints what only its author knows. Knows no value.
 
 use std::collections::BTreeSet;
 
-use reviver_isa::Module;
-use reviver_isa::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place};
-use reviver_isa::module::Passing;
-use reviver_isa::update::Action;
+use crate::Module;
+use crate::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place};
+use crate::module::Passing;
+use crate::update::Action;
 
 /// What a procedure may do that its callers see.
 #[derive(Clone, Debug, Default)]
 struct ProcedureEffect {
     /// The globals that it may change; what it changes through its parameters is seen at the call.
     globals: BTreeSet<u32>,
+    /// The globals that it names, or that are passed by it: among them are those that it may change.
+    named: BTreeSet<u32>,
+    /// The first instruction that it leads to and that no task may make: of a stack, a tape, or a switch of the mode.
+    unfit_for_tasks: Option<u32>,
+    /// Whether it may print.
+    shows: bool,
     /// Whether it, or a procedure that it leads to, has a rule.
     is_ruled: bool,
+}
+
+impl ProcedureEffect {
+    /// Does what another one may do, too. Whether that is more than it did.
+    fn absorb(&mut self, other: &ProcedureEffect) -> bool {
+        let size = |effect: &ProcedureEffect| {
+            let ProcedureEffect { globals, named, unfit_for_tasks, shows, is_ruled } = effect;
+            (globals.len(), named.len(), unfit_for_tasks.is_some(), *shows, *is_ruled)
+        };
+        let before = size(self);
+        self.globals.extend(&other.globals);
+        self.named.extend(&other.named);
+        self.unfit_for_tasks = self.unfit_for_tasks.or(other.unfit_for_tasks);
+        self.shows |= other.shows;
+        self.is_ruled |= other.is_ruled;
+        size(self) != before
+    }
 }
 
 /// What each procedure of a module may do.
@@ -33,11 +56,16 @@ impl Effects {
             *work = work.checked_sub(body.len())?;
             let own = procedures.get_mut(number)?;
             own.is_ruled = procedure.rule.is_some();
-            for instruction in body {
-                if matches!(instruction.update.action(), Action::CallVia(_)) {
-                    return None;
-                }
+            for (at, instruction) in (procedure.entry..).zip(body) {
                 own.globals.extend(changed_here(module, instruction));
+                instruction.visit_bases(|base| own.named.extend(global(base)));
+                match instruction.update.action() {
+                    Action::Put(_) | Action::Take(_) | Action::Switch(_) => {
+                        own.unfit_for_tasks.get_or_insert(at);
+                    }
+                    Action::Show => own.shows = true,
+                    _ => {}
+                }
                 for call in calls(instruction) {
                     callers.get_mut(call.procedure as usize)?.insert(number);
                 }
@@ -51,6 +79,22 @@ impl Effects {
     pub fn of_call(&self, procedure: u32) -> impl Iterator<Item = u32> {
         let effect = self.procedures.get(procedure as usize);
         effect.into_iter().flat_map(|effect| effect.globals.iter().copied())
+    }
+
+    /// The globals that a procedure names itself, or that it leads to: it may look at them, or change them.
+    pub fn named_by(&self, procedure: u32) -> impl Iterator<Item = u32> {
+        let effect = self.procedures.get(procedure as usize);
+        effect.into_iter().flat_map(|effect| effect.named.iter().copied())
+    }
+
+    /// An instruction that a procedure leads to and that no task may make, if there is one.
+    pub fn unfit_for_tasks(&self, procedure: u32) -> Option<u32> {
+        self.procedures.get(procedure as usize)?.unfit_for_tasks
+    }
+
+    /// Whether a procedure may print.
+    pub fn shows(&self, procedure: u32) -> bool {
+        self.procedures.get(procedure as usize).is_none_or(|effect| effect.shows)
     }
 
     /// The globals that an instruction may change.
@@ -95,11 +139,15 @@ fn changed_here(module: &Module, instruction: &Instruction) -> Vec<u32> {
             Argument::Scalar(_) => None,
         }));
     }
-    let globals = bases.into_iter().filter_map(|base| match base {
+    bases.into_iter().filter_map(global).collect()
+}
+
+/// The number of a global; none of what is a procedure's own.
+fn global(base: Base) -> Option<u32> {
+    match base {
         Base::Global(number) => Some(number),
         Base::Frame(_) | Base::Parameter(_) => None,
-    });
-    globals.collect()
+    }
 }
 
 /// What a procedure may do, its callers may do too.
@@ -108,12 +156,9 @@ fn spread(procedures: &mut [ProcedureEffect], callers: &[BTreeSet<usize>], work:
     while let Some(number) = open.pop() {
         let own = procedures.get(number)?.clone();
         for &caller in callers.get(number)? {
-            *work = work.checked_sub(own.globals.len() + 1)?;
+            *work = work.checked_sub(own.named.len() + 1)?;
             let effect = procedures.get_mut(caller)?;
-            let before = (effect.globals.len(), effect.is_ruled);
-            effect.globals.extend(&own.globals);
-            effect.is_ruled |= own.is_ruled;
-            if (effect.globals.len(), effect.is_ruled) != before {
+            if effect.absorb(&own) {
                 open.push(caller);
             }
         }

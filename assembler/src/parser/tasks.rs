@@ -1,0 +1,68 @@
+//! Calls that aren't plain ones: several at a time (`par`), and those of a procedure that a cell chooses (`callvia`).
+
+use reviver_isa::codes::ProblemCode;
+use reviver_isa::function::Function;
+use reviver_isa::update::Update;
+
+use super::block::ForHead;
+use super::{Parse, Parser};
+use crate::diagnostic::Diagnostic;
+use crate::lexer::TokenKind;
+use crate::tree::{
+    CallVia, For, InstructionNode, Operands, Statement, StatementNode, TaskKind, Tasks,
+};
+
+const PAR_USAGE: &str = "write `par p(x), q(y)`, or `par for i in 0..n call p(A[i])`";
+
+impl Parser<'_> {
+    /// `par p(…), q(…)`, `par for i in 0..n call p(…)`, and the same with `unpar`.
+    pub(super) fn tasks(&mut self) -> Parse<Statement> {
+        let undo = self.at_word("unpar");
+        self.bump();
+        let kind = if self.eat_word("for") { self.rounds(undo)? } else { self.calls()? };
+        Ok(Statement::Tasks(Box::new(Tasks { undo, kind })))
+    }
+
+    fn calls(&mut self) -> Parse<TaskKind> {
+        if self.at_word("call") || self.at_word("uncall") {
+            let problem = Diagnostic::error(ProblemCode::SomethingElseExpected, "the calls of a `par` have no word in front of them", self.here(), "too much");
+            return self.fail(problem.help(PAR_USAGE));
+        }
+        let mut calls = vec![self.call()?];
+        while self.eat(TokenKind::Comma) {
+            calls.push(self.call()?);
+        }
+        Ok(TaskKind::Calls(calls.into()))
+    }
+
+    /// `i in 0..n call p(…)`
+    fn rounds(&mut self, undo: bool) -> Parse<TaskKind> {
+        let ForHead { counter, from, to, step, reversed } = self.for_head()?;
+        let token = self.current;
+        if !self.eat_word("call") {
+            let problem = self.unexpected("`call`");
+            return self.fail(problem.help(PAR_USAGE));
+        }
+        let call = self.call()?;
+        let (span, mnemonic) = (call.span, self.span(token));
+        let update = if undo { Update::Uncall } else { Update::Call };
+        let operands = Operands::Call(Box::new(call));
+        let call = InstructionNode { update, function: Function::Copy, mnemonic, operands };
+        let node = StatementNode { label: None, statement: Statement::Instruction(call), comment: None, span };
+        let rounds = For { counter, from, to, step, reversed: reversed != undo, body: vec![node], end_comment: None, end: span };
+        Ok(TaskKind::Rounds(Box::new(rounds)))
+    }
+
+    /// `callvia c(…)`, `uncallvia c(…)`
+    pub(super) fn call_via(&mut self) -> Parse<Statement> {
+        let undo = self.at_word("uncallvia");
+        self.bump();
+        if !self.at(TokenKind::Word) {
+            return self.expected("the cell that holds a procedure's number");
+        }
+        self.begin_expression();
+        let cell = self.named()?;
+        let arguments = self.parenthesized()?;
+        Ok(Statement::CallVia(Box::new(CallVia { undo, cell, arguments })))
+    }
+}

@@ -1,0 +1,248 @@
+//! Rules about tasks: a `fork` has its `join`, what stands between them are calls and what counts them, and no task certainly
+//! touches what another one changes. What depends on values is found when the `fork` is come to.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::overlap::PassedPlaces;
+use super::{Checker, Site};
+use crate::codes::ProblemCode;
+use crate::effects::Effects;
+use crate::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place};
+use crate::module::{Passing, Procedure};
+use crate::tasks::{MisplacedBound, TaskStretch, stretches};
+use crate::update::{Action, TaskBound};
+
+/// So many globals are looked at, of all procedures together, until it is given up.
+const MOST_WORK: usize = 1 << 24;
+
+/// A call between a `fork` and its `join`.
+#[derive(Clone, Copy)]
+struct Task<'a> {
+    at: u32,
+    call: &'a Call,
+    callee: &'a Procedure,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn tasks(&mut self) {
+        let code = &self.module.code;
+        let opens = |instruction: &Instruction| matches!(instruction.update.action(), Action::Tasks(_));
+        // Of calls that break rules nothing more need be said.
+        if !self.violations.is_empty() || !code.iter().any(opens) {
+            return;
+        }
+        let Some(effects) = Effects::of(self.module, &mut { MOST_WORK }) else {
+            self.report(ProblemCode::TooMuch, Site::Module, "the procedures name too many globals to look for those that tasks share");
+            return;
+        };
+        for procedure in &self.module.procedures {
+            let first = procedure.entry + 1;
+            let body = code.get(first as usize..procedure.exit as usize).unwrap_or_default();
+            match stretches(first, body) {
+                Ok(found) => found.iter().for_each(|&stretch| self.stretch(stretch, &effects)),
+                Err(misplaced) => self.misplaced(misplaced),
+            }
+        }
+    }
+
+    fn misplaced(&mut self, misplaced: MisplacedBound) {
+        let code = ProblemCode::TasksMisplaced;
+        match misplaced {
+            MisplacedBound::ForkInFork { at, open } => {
+                let violation = self.report(code, Site::Instruction(at), "this `fork` stands inside of another one");
+                violation.other = Some((Site::Instruction(open), "which has no `join` before it".into()));
+                violation.help = Some("end the first with `join`, or fork in a procedure that a task calls".into());
+            }
+            MisplacedBound::JoinAlone { at } => {
+                self.report(code, Site::Instruction(at), "this `join` has no `fork`").help =
+                    Some("a `fork` stands before the calls, the `join` behind them".into());
+            }
+            MisplacedBound::ForkAlone { at } => {
+                self.report(code, Site::Instruction(at), "this `fork` has no `join`").help =
+                    Some("write `join` behind the calls, in the same procedure".into());
+            }
+        }
+    }
+
+    fn stretch(&mut self, stretch: TaskStretch, effects: &Effects) {
+        let module = self.module;
+        let mut tasks = Vec::new();
+        let mut is_straight = true;
+        for at in stretch.opens + 1..stretch.closes {
+            let Some(instruction) = module.code.get(at as usize) else { return };
+            match instruction.update.action() {
+                Action::Call(_) => tasks.extend(self.task(at, instruction, effects)),
+                Action::Jump | Action::Join => {
+                    is_straight = false;
+                    self.branch_of_tasks(stretch, at, instruction);
+                }
+                _ if self.counts_tasks(instruction) => {}
+                _ => self.no_task(at, instruction),
+            }
+        }
+        self.globals_of_tasks(&tasks, is_straight, effects);
+        if is_straight {
+            self.same_cells_of_tasks(&tasks);
+        }
+    }
+
+    /// A call as a task, which may do all but what lies outside of cells.
+    fn task(&mut self, at: u32, instruction: &'a Instruction, effects: &Effects) -> Option<Task<'a>> {
+        let Link::Calls(calls) = &instruction.link else { return None };
+        let call = calls.first()?;
+        let callee = self.module.procedures.get(call.procedure as usize)?;
+        if let Some(unfit) = effects.unfit_for_tasks(call.procedure) {
+            let what = self.module.code.get(unfit as usize).map_or("this", |unfit| unfit.update.name());
+            let message = format!("`{}` can't be a task: it comes to a `{what}`", callee.name);
+            let violation = self.report(ProblemCode::NoTask, Site::Instruction(at), message);
+            violation.other = Some((Site::Instruction(unfit), "stacks, tapes and the mode are there once for all".into()));
+            violation.help = Some("keep the values in cells that are passed, or call it outside of the `fork`".into());
+        }
+        Some(Task { at, call, callee })
+    }
+
+    /// A jump leads from one place between `fork` and `join` to another.
+    fn branch_of_tasks(&mut self, stretch: TaskStretch, at: u32, instruction: &Instruction) {
+        let Link::Partner(partner) = instruction.link else { return };
+        if !stretch.contains(partner) {
+            let violation = self.report(ProblemCode::TasksMisplaced, Site::Instruction(at), "a branch leads out of what is between `fork` and `join`");
+            violation.other = Some((Site::Instruction(partner), "its partner".into()));
+        }
+    }
+
+    /// Whether a step does no more than count: it changes integers that are variables of the procedure.
+    fn counts_tasks(&self, instruction: &Instruction) -> bool {
+        let targets = instruction.update.shape().targets();
+        let is_own = |operand: &Operand| matches!(operand, Operand::Place(Place { base: Base::Frame(_), index: None, .. }));
+        let is_counting = matches!(
+            instruction.update.action(),
+            Action::Accumulate | Action::Map | Action::Exchange | Action::Clear | Action::Test
+        );
+        is_counting && instruction.operands.iter().take(targets).all(is_own)
+    }
+
+    fn no_task(&mut self, at: u32, instruction: &Instruction) {
+        let message = match instruction.update.action() {
+            Action::Tasks(TaskBound::Opens | TaskBound::Closes) => return,
+            _ => format!("`{}` can't stand between `fork` and `join`", instruction.update.name()),
+        };
+        self.report(ProblemCode::NoTask, Site::Instruction(at), message).help =
+            Some("only calls can, and what counts them in variables of the procedure; move the rest into what is called".into());
+    }
+
+    /// No task names a global that another one changes. Where the calls stand in a loop, each is another one to itself, too.
+    fn globals_of_tasks(&mut self, tasks: &[Task<'a>], is_straight: bool, effects: &Effects) {
+        let uses = uses_of_globals(tasks, effects);
+        let Some((global, at, other)) = uses.iter().find_map(|(&global, uses)| {
+            let (at, other) = uses.conflict(is_straight)?;
+            Some((global, at, other))
+        }) else {
+            return;
+        };
+        let name = self.module.globals.get(global as usize).map_or("a global", |global| &global.name);
+        let message = match at == other {
+            true => format!("each of these tasks changes `{name}`"),
+            false => format!("one task changes `{name}`, and another one names it"),
+        };
+        let violation = self.report(ProblemCode::TasksShare, Site::Instruction(at), message);
+        if at != other {
+            violation.other = Some((Site::Instruction(other), "this is the other one".into()));
+        }
+        violation.help = Some("pass each task cells of its own, or elements that differ".into());
+    }
+
+    /// Arguments that can be seen to be the same cells are `in` in both tasks.
+    fn same_cells_of_tasks(&mut self, tasks: &[Task<'a>]) {
+        let mut passed = PassedPlaces::default();
+        let mut numbers: Vec<(u32, u32)> = Vec::new();
+        for task in tasks {
+            let first = numbers.len() as u32;
+            let arguments = task.call.arguments.iter().zip(&task.callee.parameters);
+            for (nth, (argument, parameter)) in (0..).zip(arguments) {
+                let n = first + nth;
+                numbers.push((task.at, nth));
+                let earlier = passed.add(n, argument, parameter.passing == Passing::InOut).filter(|&m| m < first);
+                if let Some(&(at, m)) = earlier.and_then(|m| numbers.get(m as usize)) {
+                    let violation = self.report(ProblemCode::TasksShare, Site::Operand(task.at, nth), "two tasks are passed the same cells, and one of them may change them");
+                    violation.other = Some((Site::Operand(at, m), "passed here too".into()));
+                    violation.help = Some("pass each task cells of its own; what tasks only read can be `in`".into());
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The first two tasks that do something.
+#[derive(Clone, Copy, Default)]
+struct FirstTwo([Option<u32>; 2]);
+
+impl FirstTwo {
+    fn note(&mut self, at: u32) {
+        match self.0 {
+            [None, _] => self.0[0] = Some(at),
+            [Some(first), None] if first != at => self.0[1] = Some(at),
+            _ => {}
+        }
+    }
+
+    fn iter(self) -> impl Iterator<Item = u32> {
+        self.0.into_iter().flatten()
+    }
+}
+
+/// Which tasks use a global, and how.
+#[derive(Clone, Copy, Default)]
+struct GlobalUses {
+    /// What they come to changes it by its name.
+    change: FirstTwo,
+    /// What they come to names it.
+    name: FirstTwo,
+    /// They are passed a part of it, to be changed or not.
+    are_passed: FirstTwo,
+    may_change_passed: FirstTwo,
+}
+
+impl GlobalUses {
+    /// A task that changes what another one touches: their calls. Parts that both are passed may be apart.
+    fn conflict(&self, is_straight: bool) -> Option<(u32, u32)> {
+        let pair = |changing: FirstTwo, touching: FirstTwo| {
+            let touching = || touching.iter();
+            changing.iter().find_map(|at| {
+                touching().find(|&other| other != at || !is_straight).map(|other| (at, other))
+            })
+        };
+        pair(self.change, self.name)
+            .or_else(|| pair(self.change, self.are_passed))
+            .or_else(|| pair(self.may_change_passed, self.name))
+    }
+}
+
+fn uses_of_globals(tasks: &[Task<'_>], effects: &Effects) -> BTreeMap<u32, GlobalUses> {
+    let mut uses: BTreeMap<u32, GlobalUses> = BTreeMap::new();
+    let mut seen: HashMap<u32, FirstTwo> = HashMap::new();
+    for task in tasks {
+        let callee = task.call.procedure;
+        let of_callee = seen.entry(callee).or_default();
+        of_callee.note(task.at);
+        // What a procedure names is the same in all of its calls, so two of these tell all.
+        if of_callee.iter().any(|at| at == task.at) {
+            effects.of_call(callee).for_each(|global| uses.entry(global).or_default().change.note(task.at));
+            effects.named_by(callee).for_each(|global| uses.entry(global).or_default().name.note(task.at));
+        }
+        for (argument, parameter) in task.call.arguments.iter().zip(&task.callee.parameters) {
+            let base = match argument {
+                Argument::Scalar(Operand::Place(Place { base, .. })) => *base,
+                Argument::Slice(slice) => slice.base,
+                Argument::Scalar(_) => continue,
+            };
+            let Base::Global(global) = base else { continue };
+            let uses = uses.entry(global).or_default();
+            uses.are_passed.note(task.at);
+            if parameter.passing == Passing::InOut {
+                uses.may_change_passed.note(task.at);
+            }
+        }
+    }
+    uses
+}

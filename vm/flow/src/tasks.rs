@@ -1,0 +1,251 @@
+//! Tasks: the calls between a `fork` and its `join`, and whether it is known before a run that none touches what another one
+//! changes. Where it isn't, whoever makes the step over a `fork` compares what the calls refer to. Knows no state.
+
+use reviver_isa::Module;
+use reviver_isa::effects::Effects;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Parameter, Passing};
+use reviver_isa::tasks::{TaskStretch, stretches};
+use reviver_isa::update::{Action, Update};
+
+use crate::alias::{Alias, Aliases};
+use crate::call::{Array, CallSite, Passed};
+use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Slot};
+use crate::{Access, Flow, Step, StepLink};
+
+/// The calls between a `fork` and its `join`.
+#[derive(Clone, Debug)]
+pub struct Fork {
+    pub stretch: TaskStretch,
+    /// The instructions that call.
+    pub calls: Vec<u32>,
+    /// Whether the tasks touch nothing of each other, whatever cells hold.
+    pub is_apart: bool,
+    /// Whether one of them may print.
+    pub shows: bool,
+    /// The integers by which it is found what is called, and with which arguments. No task may change them.
+    pub looked_at: Vec<Slot>,
+}
+
+/// Cells of a global that a procedure names, itself or by what it calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedCells {
+    pub class: Class,
+    /// The first one, among all cells of the class.
+    pub base: u32,
+    pub length: u32,
+    /// Whether the procedure may change them.
+    pub may_change: bool,
+}
+
+/// So much work it is worth to find out what procedures name. More isn't verified.
+const MOST_WORK: usize = 1 << 24;
+/// So many pairs of arguments are compared for one `fork`; else they are when it is come to.
+const MOST_PAIRS: usize = 1 << 12;
+
+/// The tasks of a module, and what each procedure names of the globals; none where there are no tasks.
+pub(crate) fn of(module: &Module, flow: &Flow) -> Option<(Vec<Fork>, Vec<Vec<NamedCells>>)> {
+    let bounds = |action| matches!(action, Action::Tasks(_));
+    if !flow.steps().iter().any(|step| bounds(step.operation.update.action())) {
+        return None;
+    }
+    let effects = Effects::of(module, &mut { MOST_WORK })?;
+    let named: Vec<Vec<NamedCells>> =
+        (0..module.procedures.len() as u32).map(|procedure| named(module, flow, &effects, procedure)).collect();
+    let mut forks = Vec::new();
+    for procedure in &module.procedures {
+        let first = procedure.entry + 1;
+        let code = module.code.get(first as usize..procedure.exit as usize).unwrap_or_default();
+        let found = stretches(first, code).unwrap_or_default();
+        forks.extend(found.into_iter().map(|stretch| fork(module, flow, &effects, &named, stretch)));
+    }
+    Some((forks, named))
+}
+
+fn named(module: &Module, flow: &Flow, effects: &Effects, procedure: u32) -> Vec<NamedCells> {
+    let changed: Vec<u32> = effects.of_call(procedure).collect();
+    let cells = |global: u32| {
+        let declared = module.globals.get(global as usize)?;
+        Some(NamedCells {
+            class: declared.class,
+            base: *flow.layout().globals.get(global as usize)?,
+            length: declared.shape.cells() as u32,
+            may_change: changed.binary_search(&global).is_ok(),
+        })
+    };
+    effects.named_by(procedure).filter_map(cells).collect()
+}
+
+fn fork(module: &Module, flow: &Flow, effects: &Effects, named: &[Vec<NamedCells>], stretch: TaskStretch) -> Fork {
+    let mut calls = Vec::new();
+    let mut looked_at = Vec::new();
+    let (mut shows, mut is_straight) = (false, true);
+    for at in stretch.opens + 1..stretch.closes {
+        let Some(step) = flow.step(at) else { continue };
+        match step.operation.update.action() {
+            Action::Call(_) => {
+                calls.push(at);
+                shows |= flow.call_at(at).is_none_or(|call| effects.shows(call.procedure));
+                flow.visit_passed(at, |slot| looked_at.push(*slot));
+            }
+            _ => {
+                is_straight = false;
+                flow.visit_accesses(at, |access, slot| {
+                    if access == Access::Read && slot.class == Class::Int && !slot.is_constant() {
+                        looked_at.push(*slot);
+                    }
+                });
+            }
+        }
+    }
+    looked_at.sort_unstable_by_key(|slot| format!("{slot:?}"));
+    looked_at.dedup();
+    let tasks = TaskArguments { module, flow, named, looked_at: &looked_at };
+    let is_apart = match (is_straight, calls.as_slice()) {
+        (true, _) => tasks.are_apart(&calls),
+        (false, &[call]) => tasks.rounds_are_apart(stretch, call),
+        (false, _) => false,
+    };
+    Fork { stretch, calls, is_apart, shows, looked_at }
+}
+
+/// What calls pass, and what they name.
+#[derive(Clone, Copy)]
+struct TaskArguments<'f> {
+    module: &'f Module,
+    flow: &'f Flow,
+    named: &'f [Vec<NamedCells>],
+    looked_at: &'f [Slot],
+}
+
+/// Cells that a task may touch.
+struct Touched {
+    class: Class,
+    passed: Passed,
+    may_change: bool,
+}
+
+impl<'f> TaskArguments<'f> {
+    fn aliases(self) -> Aliases<'f> {
+        Aliases { elements: self.flow.elements() }
+    }
+
+    fn parameters(self, call: &CallSite) -> &'f [Parameter] {
+        self.module.procedures.get(call.procedure as usize).map_or(&[], |callee| &callee.parameters)
+    }
+
+    /// All that a call may touch: what it passes, and globals by their names.
+    fn touched(self, call: &CallSite) -> Vec<Touched> {
+        let passed = call.arguments.iter().zip(self.parameters(call)).map(|(passed, parameter)| Touched {
+            class: parameter.class,
+            passed: *passed,
+            may_change: parameter.passing == Passing::InOut,
+        });
+        let named = self.named.get(call.procedure as usize).into_iter().flatten().map(|cells| Touched {
+            class: cells.class,
+            passed: Passed::Whole(Array { base: Anchor::Fixed(cells.base), length: Some(cells.length) }),
+            may_change: cells.may_change,
+        });
+        passed.chain(named).collect()
+    }
+
+    /// Whether two of several may share cells that one changes.
+    fn may_share(self, a: &Touched, b: &Touched) -> bool {
+        a.class == b.class && (a.may_change || b.may_change) && self.aliases().may_share(&a.passed, &b.passed)
+    }
+
+    /// Whether a call may change what others are found by.
+    fn may_change_looked_at(self, touched: &[Touched]) -> bool {
+        let changes = |touched: &&Touched| touched.may_change && touched.class == Class::Int;
+        touched.iter().filter(changes).any(|touched| {
+            self.looked_at.iter().any(|slot| self.aliases().may_share(&touched.passed, &Passed::Cell(*slot)))
+        })
+    }
+
+    /// Whether calls that are made once each share nothing that one changes.
+    fn are_apart(self, calls: &[u32]) -> bool {
+        let tasks: Vec<Vec<Touched>> = calls.iter().filter_map(|&at| self.flow.call_at(at)).map(|call| self.touched(call)).collect();
+        let all: usize = tasks.iter().map(Vec::len).sum();
+        if tasks.len() != calls.len() || all * all > MOST_PAIRS {
+            return false;
+        }
+        let share = |a: &[Touched], b: &[Touched]| a.iter().any(|a| b.iter().any(|b| self.may_share(a, b)));
+        let pairs_share = tasks.iter().enumerate().any(|(n, task)| {
+            tasks.iter().take(n).any(|earlier| share(earlier, task))
+        });
+        !pairs_share && !tasks.iter().any(|task| self.may_change_looked_at(task))
+    }
+
+    /// Whether rounds of a loop around one call share nothing that one changes: each of what is changed is an element, a row or a
+    /// column of the number that the loop counts, which differs from round to round, and no other argument lies in that array.
+    fn rounds_are_apart(self, stretch: TaskStretch, at: u32) -> bool {
+        let (Some(counter), Some(call)) = (self.counter(stretch, at), self.flow.call_at(at)) else { return false };
+        let touched = self.touched(call);
+        let are_apart = touched.iter().enumerate().filter(|(_, one)| one.may_change).all(|(n, one)| {
+            let others = touched.iter().enumerate().filter(|&(m, _)| m != n);
+            self.is_of_round(&one.passed, counter) && !others.into_iter().any(|(_, other)| self.may_share(one, other))
+        });
+        are_apart && !self.may_change_looked_at(&touched)
+    }
+
+    /// Whether what is passed is another part of its array in each round.
+    fn is_of_round(self, passed: &Passed, counter: Anchor) -> bool {
+        let counts = |index: ArrayIndex| index.cell == Some(counter);
+        match *passed {
+            Passed::Cell(Slot { location: Location::Element(number), .. }) => match self.flow.element(number) {
+                Some(ArrayElement::Vector { index, .. }) => counts(*index),
+                Some(ArrayElement::Matrix { row, column, .. }) => counts(*row) || counts(*column),
+                None => false,
+            },
+            Passed::Row { row: index, .. } | Passed::Column { column: index, .. } => counts(index),
+            Passed::Cell(_) | Passed::Whole(_) | Passed::Matrix(_) | Passed::Flat(_) | Passed::Span { .. } => false,
+        }
+    }
+
+    /// The variable that the loop around a call counts by: in each round one step adds a constant to it, and no other
+    /// step of a round changes it.
+    fn counter(self, stretch: TaskStretch, call: u32) -> Option<Anchor> {
+        let steps = || (stretch.opens + 1..stretch.closes).filter_map(|at| Some((at, self.flow.step(at)?)));
+        let around = steps().find_map(|(at, step)| match (step.operation.update, step.link) {
+            (Update::From, StepLink::Partner(partner)) if at < call && call < partner => Some((at, partner)),
+            _ => None,
+        });
+        let (top, back) = around?;
+        let round = || (top + 1..back).filter(|&at| at != call).filter_map(|at| self.flow.step(at));
+        let is_branch = |action| matches!(action, Action::Jump | Action::Join | Action::Call(_));
+        if round().any(|step| is_branch(step.operation.update.action())) {
+            return None;
+        }
+        let advances = |step: &&Step| {
+            let Some(by) = step.slots.get(1).filter(|slot| slot.is_constant()) else { return false };
+            matches!(step.operation.update, Update::Add | Update::Sub)
+                && step.operation.function == Function::Copy
+                && self.constant(by).is_some_and(|by| by != 0)
+        };
+        let target = |step: &Step| match step.slots.first().map(|slot| slot.location) {
+            Some(Location::Cell(anchor)) => Some(anchor),
+            _ => None,
+        };
+        let counter = target(round().find(advances)?)?;
+        let changes = |step: &Step, cell: &Slot| {
+            let targets = step.operation.update.shape().targets();
+            step.slots.iter().take(targets).any(|slot| self.aliases().of(slot, cell) != Alias::Never)
+        };
+        let own = Slot::int(counter);
+        // The join compares the counter with what stays as it is, so the number of the first round doesn't come again.
+        let compared = &self.flow.step(top)?.slots;
+        let stays = |slot: &&Slot| {
+            matches!(slot.location, Location::Cell(_)) && **slot != own && !round().any(|step| changes(step, slot))
+        };
+        let is_compared = compared.contains(&own) && compared.iter().filter(stays).count() == 1;
+        (is_compared && round().filter(|step| changes(step, &own)).count() == 1).then_some(counter)
+    }
+
+    /// The integer that an immediate is.
+    fn constant(self, slot: &Slot) -> Option<i64> {
+        let Location::Cell(Anchor::Constant(cell)) = slot.location else { return None };
+        let layout = self.flow.layout();
+        layout.pool_ints.get(cell.checked_sub(layout.pool_ints_start)? as usize).copied()
+    }
+}

@@ -1,0 +1,44 @@
+//! Two tasks that share what one of them may change, in words.
+
+use reviver_isa::instruction::Link;
+
+use super::{Explainer, Told};
+use crate::trap::TaskArgument;
+
+impl Explainer<'_> {
+    /// Before tasks begin, two of them were found to touch the same cells.
+    pub(super) fn tasks_share(&self, first: TaskArgument, second: TaskArgument) -> Told {
+        let message = match first.task == second.task {
+            true => format!("{} changes cells that say what the tasks are passed", self.task_said(first)),
+            false => format!(
+                "{} and {} share cells, and one of them may change them",
+                self.task_said(first),
+                self.task_said(second)
+            ),
+        };
+        let is_elsewhere = |argument: &TaskArgument| self.place(argument.site) != self.place(self.trap.at);
+        let sites = [first, second].into_iter().filter(is_elsewhere);
+        let others = sites.filter_map(|argument| self.other(self.place(argument.site)?, self.words(argument.site), "this task"));
+        Told {
+            message,
+            label: "none of these has begun".to_owned(),
+            others: others.collect(),
+            help: Some("pass each task cells of its own, or call one after the other, without `par`".to_owned()),
+            ..Told::default()
+        }
+    }
+
+    /// "`A[i]` of task 3, `more(A[i])`"
+    fn task_said(&self, TaskArgument { task, site, argument }: TaskArgument) -> String {
+        let call = match &self.instruction(site).link {
+            Link::Calls(calls) => calls.first().map(|call| self.speller().call(call)),
+            Link::None | Link::Partner(_) => None,
+        };
+        let call = call.map_or(String::new(), |call| format!(", `{call}`,"));
+        let number = u64::from(task) + 1;
+        match argument.and_then(|argument| self.argument_of(site, argument)) {
+            Some((text, _)) => format!("`{text}` of task {number}{call}"),
+            None => format!("what task {number}{call} names"),
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Tasks: before the first begins, what all of them refer to is compared; in gradient mode each adds up adjoints of cells that it only
+//! reads by itself, and these sums are joined in the order of the tasks. Knows no thread: here tasks run one after the other.
+
+use std::collections::HashSet;
+
+use reviver_flow::{Fork, NamedCells};
+use reviver_isa::arith::Arith;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Parameter, Passing, Rank};
+use reviver_isa::mutants::{Rule, keeps};
+use reviver_isa::number::{Reals, Words};
+use reviver_isa::update::Update;
+
+use crate::history::{Cost, History, KeptSlot, NoHistory};
+use crate::interp::mode::Plain;
+use crate::interp::op::{Kind, Op};
+use crate::interp::resolve::calls::ResolvedCall;
+use crate::interp::touched::TouchedByTasks;
+use crate::interp::{Pause, Run, effective_direction};
+use crate::program::FORWARD;
+use crate::reports::Reports;
+use crate::state::lanes::Lanes;
+use crate::state::{Aside, Part, Reference};
+use crate::trap::Cause;
+use crate::travel::Interval;
+
+impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
+    /// Makes the step over a `fork` or a `join`: only where tasks begin, there is something to find out.
+    pub(super) fn bound_tasks(&mut self, op: &Op) -> Result<(), Cause> {
+        let at = self.program.instruction_at(self.counter, self.direction);
+        let fork = self.program.flow().fork_at(at).filter(|fork| op.update == Update::Fork && !fork.is_apart);
+        if let Some(fork) = fork.filter(|_| keeps(Rule::TasksAreApart)) {
+            self.tell_tasks_apart(fork)?;
+        }
+        self.counter += 1;
+        Ok(())
+    }
+
+    /// Compares what the tasks touch that begin here.
+    fn tell_tasks_apart(&mut self, fork: &Fork) -> Result<(), Cause> {
+        let mut touched = TouchedByTasks::default();
+        for slot in &fork.looked_at {
+            // An index that is outside is told where it is made use of.
+            if let Ok(cell) = self.scope().slot(slot, &self.state.ints) {
+                touched.look_at(cell as u32);
+            }
+        }
+        self.survey(&mut touched)?;
+        match touched.conflict()? {
+            Some((first, second)) => Err(Cause::TasksShare { first, second }),
+            None => Ok(()),
+        }
+    }
+
+    /// Goes over what is between the bounds of tasks, without their calls, notes what these refer to, and comes back.
+    fn survey(&mut self, touched: &mut TouchedByTasks) -> Result<(), Cause> {
+        let mut reports = Reports::default();
+        let mut walk = Run {
+            program: self.program,
+            numbers: self.numbers,
+            tolerance: self.tolerance,
+            state: &mut *self.state,
+            history: &mut NoHistory,
+            reports: &mut reports,
+            travel: self.travel,
+            left: u64::MAX,
+            direction: self.direction,
+            counter: self.counter + 1,
+            track: self.track,
+            window: &mut *self.window,
+        };
+        let outcome = walk.over_tasks(Some(touched));
+        walk.turn();
+        let back = walk.over_tasks(None);
+        outcome.and(back)
+    }
+
+    /// The other direction, from where it stands.
+    fn turn(&mut self) {
+        let position = self.program.position(self.counter, self.direction);
+        self.travel = self.travel.reversed();
+        self.direction = effective_direction(self.state.inverted, self.travel);
+        self.counter = self.program.counter(position, self.direction);
+    }
+
+    /// Up to the bound of the tasks, or to where a step can't be made: the run comes to that by itself, unless a task traps before.
+    fn over_tasks(&mut self, mut touched: Option<&mut TouchedByTasks>) -> Result<(), Cause> {
+        loop {
+            self.left = u64::MAX;
+            let clock = self.clock(self.track);
+            if !matches!(self.cells_in::<Plain>(clock), Pause::Structural) {
+                return Ok(());
+            }
+            let op = self.program.code[self.direction][self.counter];
+            if !matches!(op.kind, Kind::Call | Kind::Uncall) {
+                return Ok(());
+            }
+            if let Some(touched) = touched.as_deref_mut()
+                && !self.note_task(&op, touched)?
+            {
+                return Ok(());
+            }
+            self.counter += 1;
+        }
+    }
+
+    /// Notes what a call refers to; false where that can't be found.
+    fn note_task(&mut self, op: &Op, touched: &mut TouchedByTasks) -> Result<bool, Cause> {
+        let (site, call) = self.program.call(op.a);
+        let start = self.state.references.len();
+        let is_found = self.refer(site, call).is_ok();
+        let references = self.state.references.split_off(start);
+        if !is_found {
+            return Ok(false);
+        }
+        touched.begin(self.program.instruction_at(self.counter, self.direction));
+        for ((n, reference), parameter) in (0..).zip(references).zip(self.program.parameters(call.callee)) {
+            let cells = whole(parameter, reference);
+            touched.touch(Some(n), parameter.class, cells, parameter.passing == Passing::InOut)?;
+        }
+        for cells in self.program.flow().named_by(call.callee) {
+            touched.touch(None, cells.class, reference_to(cells), cells.may_change)?;
+        }
+        Ok(true)
+    }
+
+    /// The real cells that a task only reads, each once, in order: those that it is passed, of the references from `start` on, and
+    /// those that it names.
+    pub(super) fn only_read(&self, call: &ResolvedCall, start: usize) -> Vec<u32> {
+        let references = self.state.references.get(start..).unwrap_or_default();
+        let passed = self.program.parameters(call.callee).iter().zip(references);
+        let passed = passed.filter(|(parameter, _)| parameter.class == Class::Real);
+        let passed_as = |passing| {
+            let of = passed.clone().filter(move |(parameter, _)| parameter.passing == passing);
+            of.map(|(parameter, reference)| whole(parameter, *reference))
+        };
+        let named = self.program.flow().named_by(call.callee).iter();
+        let named = named.filter(|cells| cells.class == Class::Real && !cells.may_change);
+        let read = passed_as(Passing::In).chain(named.map(reference_to)).flat_map(Reference::cells);
+        let mut cells: Vec<u32> = read.filter(|cell| !self.program.pool.contains(&(*cell as usize))).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        // What is passed to be changed may be a global that the task also names.
+        if !self.program.flow().named_by(call.callee).is_empty() {
+            let changed: HashSet<u32> = passed_as(Passing::InOut).flat_map(Reference::cells).collect();
+            cells.retain(|cell| !changed.contains(cell));
+        }
+        cells
+    }
+
+    /// The same of the task whose end is come to in gradient mode; none where it is no task.
+    pub(super) fn only_read_by_task(&self) -> Vec<u32> {
+        let Some(record) = self.state.calls.last() else { return Vec::new() };
+        let (_, call) = self.program.call(self.program.code[FORWARD][record.site as usize].a);
+        let is_in_mode = self.state.mode() || record.part != Part::Whole;
+        if !call.is_task || !is_in_mode {
+            return Vec::new();
+        }
+        self.only_read(call, self.state.frame.references as usize)
+    }
+
+    /// Has adjoints of cells wait that a task only reads, so that it adds up its share from 0. Where the step leads back over the end of
+    /// the task, its share and what waited are found again.
+    pub(super) fn set_aside(&mut self, cells: &[u32], interval: Interval) {
+        if !keeps(Rule::TasksAddUpApart) {
+            return;
+        }
+        let depth = self.state.calls.len() as u32;
+        if H::ACTIVE && self.travel.restores(interval) && self.put_back_aside(depth, interval) {
+            return;
+        }
+        let Some(adjoints) = &mut self.state.adjoints else { return };
+        for &cell in cells {
+            let adjoint = std::mem::take(&mut adjoints.cells[cell as usize]);
+            if adjoint != R::Bits::default() {
+                adjoints.aside.push(Aside { depth, cell, adjoint });
+            }
+        }
+    }
+
+    /// Whether a history tells what there was.
+    fn put_back_aside(&mut self, depth: u32, interval: Interval) -> bool {
+        let Some(adjoints) = &mut self.state.adjoints else { return false };
+        let mut is_told = false;
+        while let Some(waited) = self.history.latest(interval).filter(|kept| kept.slot == KeptSlot::Aside) {
+            self.history.take(interval);
+            let share = self.history.take(interval);
+            if let Some(cell) = adjoints.cells.get_mut(waited.cell as usize) {
+                *cell = share.map_or_else(R::Bits::default, |share| share.bits);
+            }
+            if waited.bits != R::Bits::default() {
+                adjoints.aside.push(Aside { depth, cell: waited.cell, adjoint: waited.bits });
+            }
+            is_told = true;
+        }
+        is_told
+    }
+
+    /// What becomes of the adjoints of cells that the task has only read which ends here.
+    ///
+    /// # Errors
+    /// A sum is no number of the number system.
+    pub(super) fn joined(&self) -> Result<Vec<JoinedAdjoint<R::Bits>>, Cause> {
+        let Some(adjoints) = &self.state.adjoints else { return Ok(Vec::new()) };
+        let depth = (self.state.calls.len() as u32).saturating_sub(1);
+        let own = adjoints.aside.partition_point(|aside| aside.depth < depth);
+        let waited = |cell: u32| {
+            let found = adjoints.aside.get(own..).unwrap_or_default().binary_search_by_key(&cell, |aside| aside.cell);
+            found.map_or_else(|_| R::Bits::default(), |n| adjoints.aside[own + n].adjoint)
+        };
+        let join = |cell: u32| {
+            let (share, waited) = (adjoints.cells[cell as usize], waited(cell));
+            let zero = R::Bits::default();
+            let sum = match (waited == zero, share == zero) {
+                (true, _) => share,
+                (false, true) => waited,
+                (false, false) => self.sum(waited, share)?,
+            };
+            Ok(JoinedAdjoint { cell, share, waited, sum })
+        };
+        self.only_read_by_task().into_iter().map(join).collect()
+    }
+
+    fn sum(&self, a: R::Bits, b: R::Bits) -> Result<R::Bits, Cause> {
+        let reals = self.numbers.reals;
+        let sum = self.numbers.add(reals.of_bits(a), reals.of_bits(b)).and_then(|sum| reals.admit(sum));
+        sum.map(|sum| reals.to_bits(sum)).map_err(Cause::DerivativeOutOfRange)
+    }
+
+    /// Ends a task: its shares are added to what waited.
+    pub(super) fn join_adjoints(&mut self, joined: &[JoinedAdjoint<R::Bits>], interval: Interval) {
+        let depth = self.state.calls.len() as u32;
+        if let Some(adjoints) = &mut self.state.adjoints {
+            let own = adjoints.aside.partition_point(|aside| aside.depth < depth);
+            adjoints.aside.truncate(own);
+        }
+        // What waited is found again in the order of the cells, so what is found first is kept last.
+        for &JoinedAdjoint { cell, share, waited, sum } in joined.iter().rev() {
+            if let Some(adjoints) = &mut self.state.adjoints {
+                adjoints.cells[cell as usize] = sum;
+            }
+            if [share, waited] != [R::Bits::default(); 2] {
+                let (mut journal, _, _) = self.journal(interval);
+                journal.keep(KeptSlot::Adjoint, cell as usize, share, Cost::default());
+                journal.keep(KeptSlot::Aside, cell as usize, waited, Cost::default());
+            }
+        }
+    }
+}
+
+/// The adjoint of a cell that a task has only read.
+#[derive(Clone, Copy)]
+pub(super) struct JoinedAdjoint<B> {
+    cell: u32,
+    /// What the task has added up.
+    share: B,
+    /// What there was before the task.
+    waited: B,
+    sum: B,
+}
+
+/// All cells that are passed for a parameter: of a matrix a reference has the first cell of each row.
+fn whole(parameter: &Parameter, reference: Reference) -> Reference {
+    if parameter.rank == Rank::Matrix { reference.flattened() } else { reference }
+}
+
+fn reference_to(cells: &NamedCells) -> Reference {
+    Reference { base: cells.base, length: cells.length, stride: 1 }
+}

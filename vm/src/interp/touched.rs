@@ -1,0 +1,101 @@
+//! What the tasks of a `fork` touch, and whether one changes what another one touches. Knows the cells that they refer to; knows no
+//! instruction.
+
+use std::collections::{HashMap, HashSet};
+
+use reviver_isa::instruction::Class;
+
+use crate::room::Room;
+use crate::state::Reference;
+use crate::trap::{Cause, TaskArgument};
+
+/// Cells of one class, and who touches them.
+#[derive(Clone, Copy)]
+struct TouchedCells {
+    class: Class,
+    cells: Reference,
+    by: TaskArgument,
+}
+
+/// What tasks touch, in their order.
+#[derive(Default)]
+pub(super) struct TouchedByTasks {
+    /// The tasks so far.
+    tasks: u32,
+    /// Where the latest one is called.
+    site: u32,
+    changed: Vec<TouchedCells>,
+    read: Vec<TouchedCells>,
+    /// Integers that say what is called with which arguments.
+    looked_at: HashSet<u32>,
+}
+
+impl TouchedByTasks {
+    /// By an integer cell it is found what tasks touch.
+    pub fn look_at(&mut self, cell: u32) {
+        self.looked_at.insert(cell);
+    }
+
+    /// The next task is called at an instruction.
+    pub fn begin(&mut self, site: u32) {
+        self.tasks = self.tasks.saturating_add(1);
+        self.site = site;
+    }
+
+    /// The latest task touches cells: by an argument, or by naming them.
+    ///
+    /// # Errors
+    /// There is no memory to note it.
+    pub fn touch(&mut self, argument: Option<u32>, class: Class, cells: Reference, changes: bool) -> Result<(), Cause> {
+        if cells.length == 0 {
+            return Ok(());
+        }
+        let by = TaskArgument { task: self.tasks - 1, site: self.site, argument };
+        let list = if changes { &mut self.changed } else { &mut self.read };
+        list.try_reserve(1).map_err(|_| Cause::NoMemory(Room::Tasks))?;
+        list.push(TouchedCells { class, cells, by });
+        Ok(())
+    }
+
+    /// Two tasks that share cells which one of them may change; or one, twice, that may change what says which cells tasks touch.
+    ///
+    /// # Errors
+    /// There is no memory to find out.
+    pub fn conflict(&self) -> Result<Option<(TaskArgument, TaskArgument)>, Cause> {
+        let mut owners: HashMap<(Class, u32), TaskArgument> = HashMap::new();
+        for touched in &self.changed {
+            owners.try_reserve(touched.cells.length as usize).map_err(|_| Cause::NoMemory(Room::Tasks))?;
+            for cell in touched.cells.cells() {
+                if touched.class == Class::Int && self.looked_at.contains(&cell) {
+                    return Ok(Some((touched.by, TaskArgument { argument: None, ..touched.by })));
+                }
+                let owner = owners.entry((touched.class, cell)).or_insert(touched.by);
+                if owner.task != touched.by.task {
+                    return Ok(Some((*owner, touched.by)));
+                }
+            }
+        }
+        Ok(self.readers().into_iter().find_map(|(touched, other)| {
+            let owned = touched.cells.cells().filter_map(|cell| owners.get(&(touched.class, cell)));
+            let readers = || [Some(touched.by), other].into_iter().flatten();
+            owned.filter_map(|owner| readers().find(|by| by.task != owner.task).map(|by| (*owner, by))).next()
+        }))
+    }
+
+    /// Each stretch of cells that is only read, once, and if several tasks read it, a second one of these.
+    fn readers(&self) -> Vec<(TouchedCells, Option<TaskArgument>)> {
+        let mut numbers: HashMap<(Class, Reference), usize> = HashMap::new();
+        let mut readers: Vec<(TouchedCells, Option<TaskArgument>)> = Vec::new();
+        for touched in &self.read {
+            let number = *numbers.entry((touched.class, touched.cells)).or_insert(readers.len());
+            match readers.get_mut(number) {
+                Some((first, second)) if first.by.task != touched.by.task => {
+                    second.get_or_insert(touched.by);
+                }
+                Some(_) => {}
+                None => readers.push((*touched, None)),
+            }
+        }
+        readers
+    }
+}
