@@ -1,8 +1,10 @@
 //! A program and a state, and travel through it: a step, a run, to the end, to a step, to a
 //! position, in both directions.
 
+mod runner;
+mod threads;
+
 use std::any::Any;
-use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,6 +22,10 @@ use crate::trap::Trap;
 use crate::travel::{Clock, Leg, Stop, Track, Travel};
 use crate::watch::{Rounding, Watch, Watcher};
 
+pub use runner::Runner;
+use runner::in_parts;
+use threads::Threads;
+
 /// A running program. Its reals have as many words as the bits `B`.
 #[derive(Debug)]
 pub struct Machine<B = u64> {
@@ -32,57 +38,8 @@ pub struct Machine<B = u64> {
     interrupt: Option<Arc<AtomicBool>>,
     /// Who makes the steps; the interpreter if nobody else does.
     runner: Option<Arc<dyn Runner>>,
-}
-
-/// Makes the steps of one program in the interpreter's place, which it may always ask for help
-/// ([`Machine::interpret`]). Runs over lifted numbers stay the interpreter's.
-pub trait Runner: Debug + Send + Sync {
-    /// Makes the steps of a leg, but none at a place to stop at: [`Machine::run_until`].
-    ///
-    /// # Errors
-    /// A trap; the state is then the one before the instruction that trapped.
-    fn run(&self, machine: &mut Machine, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap>;
-
-    /// The same, with somebody who looks at the machine on the way.
-    ///
-    /// # Errors
-    /// A trap, as [`Runner::run`].
-    fn run_seen(
-        &self,
-        machine: &mut Machine,
-        stops: Option<&Stops>,
-        leg: Leg,
-        onlooker: &mut dyn Onlooker,
-    ) -> Result<Stop, Trap> {
-        in_parts(machine, stops, leg, onlooker, |machine, leg| self.run(machine, stops, leg))
-    }
-
-    /// How many steps it has made itself, without the interpreter's help.
-    fn steps_made(&self) -> u64 {
-        0
-    }
-}
-
-/// Makes the steps of a leg in parts, from one look of an onlooker to the next: `part` makes those of one.
-fn in_parts(
-    machine: &mut Machine,
-    stops: Option<&Stops>,
-    leg: Leg,
-    onlooker: &mut dyn Onlooker,
-    part: impl Fn(&mut Machine, Leg) -> Result<Stop, Trap>,
-) -> Result<Stop, Trap> {
-    let mut left = leg.budget;
-    loop {
-        let before = machine.state.step;
-        let budget = left.min(onlooker.due(&machine.state).max(1));
-        let stop = part(machine, Leg { budget, ..leg })?;
-        left -= machine.state.step.abs_diff(before);
-        onlooker.look(&machine.state);
-        let is_there = stops.is_some_and(|stops| stops.contains(Node::of(&machine.state, leg.travel)));
-        if stop != Stop::Budget || left == 0 || is_there {
-            return Ok(stop);
-        }
-    }
+    /// Who makes tasks at the same time.
+    threads: Threads,
 }
 
 /// Steps between two looks at whether to stop.
@@ -146,6 +103,7 @@ impl<B: Interpreted> Machine<B> {
             window: self.program.window(),
             interrupt: self.interrupt.clone(),
             runner: self.runner.clone(),
+            threads: Threads::new(self.threads.count),
         })
     }
 
@@ -153,7 +111,7 @@ impl<B: Interpreted> Machine<B> {
     pub fn resume(program: Arc<Program>, state: State<B>, residues: Option<Residues<B>>) -> Machine<B> {
         let window = program.window();
         let reports = Reports::default();
-        Machine { program, state, residues, reports, window, interrupt: None, runner: None }
+        Machine { program, state, residues, reports, window, interrupt: None, runner: None, threads: Threads::new(1) }
     }
 
     /// Has somebody else than the interpreter make the steps.
@@ -241,7 +199,8 @@ impl<B: Interpreted> Machine<B> {
     pub(crate) fn beside(&self, mut state: State<B>) -> Machine<B> {
         state.counters.shown = i64::MAX;
         let machine = Machine::resume(Arc::clone(&self.program), state, None);
-        Machine { interrupt: self.interrupt.clone(), runner: self.runner.clone(), ..machine }
+        let threads = Threads::new(self.threads.count);
+        Machine { interrupt: self.interrupt.clone(), runner: self.runner.clone(), threads, ..machine }
     }
 
     /// Goes on with what a machine has reported that came here before.
@@ -286,6 +245,14 @@ impl<B: Interpreted> Machine<B> {
     /// # Errors
     /// A trap, as [`Machine::run`].
     pub fn run_heeding(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        match self.has_threads(stops) {
+            true => self.run_threaded(stops, travel, budget),
+            false => self.run_by_one_thread(stops, travel, budget),
+        }
+    }
+
+    /// The same, with no step made at the same time as another.
+    fn run_by_one_thread(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let Some(interrupt) = self.interrupt.clone() else { return self.run_until(stops, travel, budget) };
         let mut left = budget;
         while !interrupt.load(Ordering::Relaxed) {

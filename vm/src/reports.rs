@@ -79,6 +79,24 @@ impl Reports {
         }
     }
 
+    /// Such that note and watch the same, and have seen nothing.
+    pub(crate) fn anew(&self) -> Reports {
+        Reports { tallies: BTreeMap::new(), watch: self.watch.as_ref().map(|_| Watch::default()) }
+    }
+
+    /// Whether they are the same in whichever order they were made: nothing in them depends on the numbers of steps, and no sum of floats.
+    pub(crate) fn add_up_in_any_order(&self) -> bool {
+        self.watch.as_ref().is_none_or(Watch::adds_up_in_any_order)
+    }
+
+    /// Adds what others have noted and watched that add up in any order.
+    pub(crate) fn absorb_tasks(&mut self, other: &Reports) {
+        self.absorb(other);
+        if let (Some(own), Some(other)) = (&mut self.watch, &other.watch) {
+            own.absorb(other);
+        }
+    }
+
     /// In the order of the instructions.
     pub fn iter(&self) -> impl Iterator<Item = (u32, Loss, Tally)> {
         self.tallies.iter().map(|(&(at, loss), &tally)| (at, loss, tally))

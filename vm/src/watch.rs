@@ -81,6 +81,24 @@ impl Watch {
         self.error
     }
 
+    /// Whether nothing of it depends on the numbers of steps, or on the order of a sum.
+    pub(crate) fn adds_up_in_any_order(&self) -> bool {
+        self.path == 0 && self.error == 0.0
+    }
+
+    /// What another one has seen after this one.
+    pub(crate) fn absorb(&mut self, other: &Watch) {
+        let keep = |kept: &mut Option<Freed>, freed: Option<Freed>| {
+            if let Some(freed) = freed
+                && kept.is_none_or(|kept| freed.value.abs() > kept.value.abs())
+            {
+                *kept = Some(freed);
+            }
+        };
+        keep(&mut self.largest, other.largest);
+        keep(&mut self.unrounded, other.unrounded);
+    }
+
     /// Counts the marked jumps of a stretch, whose marks sum up to `marks`.
     pub(crate) fn jumped(&mut self, travel: Travel, marks: u64) {
         self.path = match travel {

@@ -299,7 +299,7 @@ fn snapshot(program: &Program, state: &State) -> Snapshot {
     let adjoints = reals.map(|(n, global)| {
         let adjoints = match global.shape {
             Shape::Stack => (0..state.real_stack.len()).map(|n| adjoint(|a| &a.stack, n)).collect(),
-            _ => program.cells(n).map(|cell| adjoint(|a| &a.cells, cell)).collect(),
+            _ => program.cells(n).map(|cell| Bits::Real(program.whole_adjoint(state, cell))).collect(),
         };
         (global.name.clone(), adjoints)
     });

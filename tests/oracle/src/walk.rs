@@ -602,8 +602,10 @@ impl<'p> Walk<'p> {
             return self.call(frame, call.procedure, arguments, direction);
         }
         let waiting = self.set_aside(frame, call.procedure, arguments)?;
-        self.call(frame, call.procedure, arguments, direction)?;
-        self.add_shares(waiting)
+        let outcome = self.call(frame, call.procedure, arguments, direction);
+        // Where a task traps, its share so far is a part of the adjoints.
+        let added = self.add_shares(waiting);
+        outcome.and(added)
     }
 
     /// The procedure whose number the cell holds, which must still hold it afterwards.

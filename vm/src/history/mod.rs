@@ -8,6 +8,7 @@
 
 pub(crate) mod journal;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -236,6 +237,25 @@ impl<B> Default for Residues<B> {
 }
 
 impl<B: Copy> Residues<B> {
+    /// What the steps between some numbers have recorded.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub(crate) fn part(&self, numbers: Range<i64>) -> Result<Residues<B>, OutOfMemory> {
+        let is_ascending = self.program.first().is_none_or(|(first, _)| *first >= 0);
+        let is_before = |number: i64| if is_ascending { number < numbers.start } else { number >= numbers.end };
+        let start = self.program.partition_point(|(number, _)| is_before(*number));
+        let rest = self.program.get(start..).unwrap_or_default();
+        let end = rest.partition_point(|(number, _)| numbers.contains(number));
+        let program = room::copied(rest.get(..end).unwrap_or_default())?;
+        Ok(Residues { program, ..self.anew() })
+    }
+
+    /// Adds what others have recorded, whose numbers are greater by `offset` here.
+    pub(crate) fn append(&mut self, others: &Residues<B>, offset: i64) {
+        self.program.extend(others.program.iter().map(|&(number, kept)| (number + offset, kept)));
+    }
+
     /// A copy.
     ///
     /// # Errors
@@ -269,6 +289,31 @@ impl<B> Residues<B> {
     /// From now on all that steps change is recorded.
     pub(crate) fn tape(&mut self) {
         self.tapes = true;
+    }
+
+    /// Whether each step's records are found by its number alone, and say only what the step lost.
+    pub(crate) fn can_be_parted(&self) -> bool {
+        self.past.is_none() && self.rules.is_empty()
+    }
+
+    /// One that records the same of steps, and has recorded nothing.
+    pub(crate) fn anew(&self) -> Residues<B> {
+        Residues { program: Vec::new(), rules: Vec::new(), past: None, tapes: self.tapes }
+    }
+
+    /// Finds memory for so many more records.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn reserve(&mut self, records: usize) -> Result<(), OutOfMemory> {
+        room::more(&mut self.program, records)
+    }
+
+    /// Forgets what the steps recorded between two numbers of which the first is that of the latest step.
+    pub(crate) fn forget_between(&mut self, latest: i64, earliest: i64) {
+        let (low, high) = (latest.min(earliest), latest.max(earliest));
+        let kept = self.program.iter().rposition(|(number, _)| !(low..high).contains(number));
+        self.program.truncate(kept.map_or(0, |last| last + 1));
     }
 
     fn of(&self, track: Track) -> &Vec<(i64, Kept<B>)> {

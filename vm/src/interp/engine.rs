@@ -1,10 +1,12 @@
 //! From a module's choice of numbers to the interpreter's loop that was compiled for them.
 
+use reviver_isa::fault::Eval;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Lifted, Narrow, Wide};
 
 use crate::history::{NoHistory, Residues};
 use crate::interp::run;
+use crate::interp::tasks::sum_of_shares;
 use crate::interp::window::Window;
 use crate::numbers::with_reals;
 use crate::program::Program;
@@ -38,6 +40,12 @@ pub trait Interpreted: Lanes {
         window: &mut Window,
         leg: Leg,
     ) -> Result<Stop, Trap>;
+
+    /// What waited of an adjoint, and what a task has added up.
+    ///
+    /// # Errors
+    /// The sum is no number of the program's number system.
+    fn sum_of_shares(program: &Program, waited: Self, share: Self) -> Eval<Self>;
 }
 
 /// Plain numbers. Words of the processor's size have a loop of their own where no history is kept; each other loop is for all
@@ -66,6 +74,12 @@ impl Interpreted for u64 {
             run(program, numbers, state, &mut history, reports, window, leg)
         })
     }
+
+    fn sum_of_shares(program: &Program, waited: u64, share: u64) -> Eval<u64> {
+        with_reals!(program.module().real, |reals| {
+            sum_of_shares(Arithmetic { words: Wide, reals }, waited, share)
+        })
+    }
 }
 
 /// Truncated Taylor series with N coefficients. Their arithmetic takes so long that one loop serves
@@ -92,6 +106,12 @@ where
             let numbers =
                 Arithmetic { words: Narrow(program.module().word), reals: Lifted::<_, N>::new(plain) };
             run(program, numbers, state, &mut history, reports, window, leg)
+        })
+    }
+
+    fn sum_of_shares(program: &Program, waited: [u64; N], share: [u64; N]) -> Eval<[u64; N]> {
+        with_reals!(program.module().real, |plain| {
+            sum_of_shares(Arithmetic { words: Wide, reals: Lifted::<_, N>::new(plain) }, waited, share)
         })
     }
 }

@@ -19,7 +19,7 @@ mod rare;
 pub(crate) mod resolve;
 mod store;
 mod structural;
-mod tasks;
+pub(crate) mod tasks;
 mod touched;
 pub(crate) mod window;
 

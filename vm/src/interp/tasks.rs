@@ -5,10 +5,11 @@ use std::collections::HashSet;
 
 use reviver_flow::{Fork, NamedCells};
 use reviver_isa::arith::Arith;
+use reviver_isa::fault::Eval;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Parameter, Passing, Rank};
 use reviver_isa::mutants::{Rule, keeps};
-use reviver_isa::number::{Reals, Words};
+use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::update::Update;
 
 use crate::history::{Cost, History, KeptSlot, NoHistory};
@@ -17,7 +18,7 @@ use crate::interp::op::{Kind, Op};
 use crate::interp::resolve::calls::ResolvedCall;
 use crate::interp::touched::TouchedByTasks;
 use crate::interp::{Pause, Run, effective_direction};
-use crate::program::FORWARD;
+use crate::program::{FORWARD, Program};
 use crate::reports::Reports;
 use crate::state::lanes::Lanes;
 use crate::state::{Aside, Part, Reference};
@@ -124,28 +125,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok(true)
     }
 
-    /// The real cells that a task only reads, each once, in order: those that it is passed, of the references from `start` on, and
-    /// those that it names.
+    /// The real cells that a call only reads which is passed the references from `start` on.
     pub(super) fn only_read(&self, call: &ResolvedCall, start: usize) -> Vec<u32> {
-        let references = self.state.references.get(start..).unwrap_or_default();
-        let passed = self.program.parameters(call.callee).iter().zip(references);
-        let passed = passed.filter(|(parameter, _)| parameter.class == Class::Real);
-        let passed_as = |passing| {
-            let of = passed.clone().filter(move |(parameter, _)| parameter.passing == passing);
-            of.map(|(parameter, reference)| whole(parameter, *reference))
-        };
-        let named = self.program.flow().named_by(call.callee).iter();
-        let named = named.filter(|cells| cells.class == Class::Real && !cells.may_change);
-        let read = passed_as(Passing::In).chain(named.map(reference_to)).flat_map(Reference::cells);
-        let mut cells: Vec<u32> = read.filter(|cell| !self.program.pool.contains(&(*cell as usize))).collect();
-        cells.sort_unstable();
-        cells.dedup();
-        // What is passed to be changed may be a global that the task also names.
-        if !self.program.flow().named_by(call.callee).is_empty() {
-            let changed: HashSet<u32> = passed_as(Passing::InOut).flat_map(Reference::cells).collect();
-            cells.retain(|cell| !changed.contains(cell));
-        }
-        cells
+        only_read(self.program, call, self.state.references.get(start..).unwrap_or_default())
     }
 
     /// The same of the task whose end is come to in gradient mode; none where it is no task.
@@ -210,21 +192,10 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         };
         let join = |cell: u32| {
             let (share, waited) = (adjoints.cells[cell as usize], waited(cell));
-            let zero = R::Bits::default();
-            let sum = match (waited == zero, share == zero) {
-                (true, _) => share,
-                (false, true) => waited,
-                (false, false) => self.sum(waited, share)?,
-            };
+            let sum = sum_of_shares(self.numbers, waited, share).map_err(Cause::DerivativeOutOfRange)?;
             Ok(JoinedAdjoint { cell, share, waited, sum })
         };
         self.only_read_by_task().into_iter().map(join).collect()
-    }
-
-    fn sum(&self, a: R::Bits, b: R::Bits) -> Result<R::Bits, Cause> {
-        let reals = self.numbers.reals;
-        let sum = self.numbers.add(reals.of_bits(a), reals.of_bits(b)).and_then(|sum| reals.admit(sum));
-        sum.map(|sum| reals.to_bits(sum)).map_err(Cause::DerivativeOutOfRange)
     }
 
     /// Ends a task: its shares are added to what waited.
@@ -246,6 +217,64 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             }
         }
     }
+}
+
+/// What waited of an adjoint, and what a task has added up.
+///
+/// # Errors
+/// The sum is no number of the number system.
+pub(crate) fn sum_of_shares<W: Words, R: Reals<Bits: Lanes>>(
+    numbers: Arithmetic<W, R>,
+    waited: R::Bits,
+    share: R::Bits,
+) -> Eval<R::Bits> {
+    let (reals, zero) = (numbers.reals, R::Bits::default());
+    match (waited == zero, share == zero) {
+        (true, _) => Ok(share),
+        (false, true) => Ok(waited),
+        (false, false) => {
+            let sum = numbers.add(reals.of_bits(waited), reals.of_bits(share));
+            sum.and_then(|sum| reals.admit(sum)).map(|sum| reals.to_bits(sum))
+        }
+    }
+}
+
+/// The real cells that a task only reads, each once, in order: those that it is passed, and those that it names.
+pub(crate) fn only_read(program: &Program, call: &ResolvedCall, references: &[Reference]) -> Vec<u32> {
+    let named = program.flow().named_by(call.callee);
+    let read_by_name = named.iter().filter(|cells| cells.class == Class::Real && !cells.may_change);
+    let read = passed_as(program, call, references, Class::Real, Passing::In);
+    let read = read.chain(read_by_name.map(reference_to)).flat_map(Reference::cells);
+    let mut cells: Vec<u32> = read.filter(|cell| !program.pool.contains(&(*cell as usize))).collect();
+    cells.sort_unstable();
+    cells.dedup();
+    // What is passed to be changed may be a global that the task also names.
+    if !named.is_empty() {
+        let changed = passed_as(program, call, references, Class::Real, Passing::InOut);
+        let changed: HashSet<u32> = changed.flat_map(Reference::cells).collect();
+        cells.retain(|cell| !changed.contains(cell));
+    }
+    cells
+}
+
+/// The cells of a class that a task may change: what it is passed, and what it names.
+pub(crate) fn changed(program: &Program, call: &ResolvedCall, references: &[Reference], class: Class) -> Vec<Reference> {
+    let named = program.flow().named_by(call.callee).iter();
+    let named = named.filter(|cells| cells.class == class && cells.may_change).map(reference_to);
+    passed_as(program, call, references, class, Passing::InOut).chain(named).collect()
+}
+
+/// What a call passes for parameters of a kind.
+fn passed_as<'p>(
+    program: &'p Program,
+    call: &ResolvedCall,
+    references: &'p [Reference],
+    class: Class,
+    passing: Passing,
+) -> impl Iterator<Item = Reference> + use<'p> {
+    let passed = program.parameters(call.callee).iter().zip(references);
+    let of_kind = passed.filter(move |(parameter, _)| parameter.class == class && parameter.passing == passing);
+    of_kind.map(|(parameter, reference)| whole(parameter, *reference))
 }
 
 /// The adjoint of a cell that a task has only read.

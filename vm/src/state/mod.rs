@@ -14,6 +14,7 @@ pub mod lookup;
 pub mod notation;
 mod renew;
 pub mod values;
+mod waiting;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
@@ -117,6 +118,18 @@ pub struct Counters {
     pub calls: i64,
     /// Whether steps were made by code that doesn't check everything: whoever tells of the state says so.
     pub is_unchecked: bool,
+}
+
+impl Counters {
+    /// Counts what was counted elsewhere, from the same state on as here.
+    pub(crate) fn add_since(&mut self, before: Counters, after: Counters) {
+        let since = |own: &mut u64, before: u64, after: u64| *own = own.wrapping_add(after.wrapping_sub(before));
+        since(&mut self.erased_bits, before.erased_bits, after.erased_bits);
+        since(&mut self.discarded_bits, before.discarded_bits, after.discarded_bits);
+        since(&mut self.drops, before.drops, after.drops);
+        self.calls += after.calls - before.calls;
+        self.is_unchecked |= after.is_unchecked;
+    }
 }
 
 /// The adjoint of every real cell, of every entry of the real stack and of both tapes: each list is

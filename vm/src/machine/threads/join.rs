@@ -1,0 +1,118 @@
+//! What threads have made of tasks, put together in the order of the tasks. Knows no thread.
+
+use std::collections::BTreeMap;
+
+use reviver_flow::Fork;
+
+use super::worker::{Finished, FinishedTask, Unfinished};
+use crate::interp::address::Addresses;
+use crate::interp::engine::Interpreted;
+use crate::machine::Machine;
+use crate::history::Residues;
+use crate::state::Reference;
+use crate::travel::{Interval, Track, Travel};
+
+/// A task, and the number of the thread that has made it.
+type Made<'f, B> = (usize, &'f FinishedTask<B>);
+
+impl<B: Interpreted> Machine<B> {
+    /// Goes to the bound that closes the tasks; how many steps that were. Nothing has changed where that can't be done.
+    pub(super) fn put_together(
+        &mut self,
+        fork: &Fork,
+        travel: Travel,
+        left: u64,
+        finished: &[Finished<B>],
+    ) -> Result<u64, Unfinished> {
+        let mut made: Vec<Made<'_, B>> =
+            finished.iter().enumerate().flat_map(|(n, one)| one.tasks.iter().map(move |task| (n, task))).collect();
+        made.sort_unstable_by_key(|(_, task)| task.number);
+        let first = finished.first().ok_or(Unfinished::ByOneThread)?;
+        let steps = first.between + made.iter().map(|(_, task)| task.steps).sum::<u64>();
+        let reports_add_up = finished.iter().all(|one| one.machine.reports.add_up_in_any_order());
+        if steps > left || !reports_add_up {
+            return Err(Unfinished::ByOneThread);
+        }
+        let adjoints = self.joined_adjoints(&made)?;
+        let own = first.between + made.iter().map(|(_, task)| task.own_steps).sum::<u64>();
+        self.join_histories(&made, travel, own)?;
+        made.iter().for_each(|&(n, task)| self.take_cells(&finished[n].machine, task));
+        if let Some(own) = &mut self.state.adjoints {
+            adjoints.into_iter().for_each(|(cell, adjoint)| own.cells[cell as usize] = adjoint);
+        }
+        self.take_counted(fork, &first.machine);
+        let before = self.state.counters;
+        for one in finished {
+            self.state.counters.add_since(before, one.machine.state.counters);
+            self.reports.absorb_tasks(&one.machine.reports);
+        }
+        self.state.position = first.machine.state.position;
+        self.state.step += travel.sign() * steps as i64;
+        self.state.rule_steps += travel.sign() * (steps - own) as i64;
+        Ok(steps)
+    }
+
+    /// The adjoints that several tasks may have added to.
+    fn joined_adjoints(&self, made: &[Made<'_, B>]) -> Result<BTreeMap<u32, B>, Unfinished> {
+        let mut joined = BTreeMap::new();
+        let Some(own) = &self.state.adjoints else { return Ok(joined) };
+        for &(cell, share) in made.iter().flat_map(|(_, task)| &task.shares) {
+            let waited = joined.entry(cell).or_insert(own.cells[cell as usize]);
+            let sum = B::sum_of_shares(&self.program, *waited, share);
+            *waited = sum.map_err(|_| Unfinished::ByOneThread)?;
+        }
+        Ok(joined)
+    }
+
+    /// What a task may have changed.
+    fn take_cells(&mut self, thread: &Machine<B>, task: &FinishedTask<B>) {
+        let from = &thread.state;
+        for cell in task.ints.iter().copied().flat_map(Reference::cells) {
+            self.state.ints[cell as usize] = from.ints[cell as usize];
+        }
+        for cell in task.reals.iter().copied().flat_map(Reference::cells) {
+            self.state.reals[cell as usize] = from.reals[cell as usize];
+            if let (Some(own), Some(from)) = (&mut self.state.adjoints, &from.adjoints) {
+                own.cells[cell as usize] = from.cells[cell as usize];
+            }
+        }
+    }
+
+    /// What the steps between the tasks have changed, which each thread has made.
+    fn take_counted(&mut self, fork: &Fork, from: &Machine<B>) {
+        let flow = self.program.flow();
+        let scope = Addresses { flow, frame: self.state.frame, references: &self.state.references };
+        let mut changed = Vec::new();
+        for step in (fork.stretch.opens + 1..fork.stretch.closes).filter_map(|at| flow.step(at)) {
+            let targets = step.operation.update.shape().targets();
+            changed.extend(step.slots.iter().take(targets).filter_map(|slot| scope.slot(slot, &from.state.ints).ok()));
+        }
+        changed.into_iter().for_each(|cell| self.state.ints[cell] = from.state.ints[cell]);
+    }
+
+    /// What was recorded, by the numbers of the steps as they are one after the other; or nothing is left of what was restored.
+    fn join_histories(&mut self, made: &[Made<'_, B>], travel: Travel, steps: u64) -> Result<(), Unfinished> {
+        let start = self.state.own_steps();
+        let Some(residues) = &mut self.residues else { return Ok(()) };
+        let (end, sign) = (start + travel.sign() * steps as i64, travel.sign());
+        let number = if travel == Travel::Forward { start } else { start - 1 };
+        if travel.restores(Interval { track: Track::Program, number }) {
+            residues.forget_between(start, end);
+            return Ok(());
+        }
+        let records = made.iter().filter_map(|(_, task)| task.records.as_ref());
+        residues.reserve(records.map(Residues::len).sum()).map_err(|_| Unfinished::ByOneThread)?;
+        let (mut all, mut by_thread) = (0, BTreeMap::new());
+        for &(thread, task) in made {
+            // In the thread, the tasks of others took no steps.
+            let own = by_thread.entry(thread).or_insert(0);
+            if let Some(records) = &task.records {
+                residues.append(records, sign * (all - *own));
+            }
+            all += task.own_steps as i64;
+            *own += task.own_steps as i64;
+        }
+        self.threads.tasks.note(end, made.iter().map(|(_, task)| task.own_steps).collect());
+        Ok(())
+    }
+}

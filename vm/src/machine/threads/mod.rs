@@ -1,0 +1,180 @@
+//! Tasks at the same time: where a run comes to a `fork`, each of several threads goes over what is up to the `join` with a copy of
+//! the state, and makes the tasks that no other one has begun. Behind the last one, what they have changed is put together as if they had
+//! been made one after the other: cells, adjoints, histories, counts and step numbers are the same.
+//!
+//! What can't be put together like that is made again by one thread: a task that traps, so that the trap is the first one in their order, and
+//! reports that depend on the numbers of steps. Knows no instruction but the bounds of tasks and their calls.
+
+mod history;
+mod join;
+mod places;
+mod worker;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::thread;
+
+use reviver_flow::Fork;
+
+use super::Machine;
+use crate::interp::engine::Interpreted;
+use crate::state::Part;
+use crate::stops::{Node, Stops};
+use crate::trap::Trap;
+use crate::travel::{Leg, Stop, Travel};
+
+use history::StepsOfTasks;
+use places::TaskPlaces;
+use worker::{Finished, Unfinished, Worker};
+
+/// How many threads a machine may use, and what it has found out about tasks.
+#[derive(Clone, Debug)]
+pub(super) struct Threads {
+    /// At least 1.
+    pub count: u32,
+    /// Where tasks begin, with the places at which the run at hand is to stop.
+    places: Option<Arc<TaskPlaces>>,
+    /// By the `fork`, how many steps its tasks took the last time; 0 where they couldn't be put together.
+    steps: HashMap<u32, u64>,
+    tasks: StepsOfTasks,
+}
+
+impl Threads {
+    pub fn new(count: u32) -> Threads {
+        Threads { count, places: None, steps: HashMap::new(), tasks: StepsOfTasks::default() }
+    }
+}
+
+/// Tasks that take fewer steps together, or fewer than there are cells to copy, are not worth threads.
+const FEWEST_STEPS: u64 = 20_000;
+
+impl<B: Interpreted> Machine<B> {
+    /// Has tasks of the program made by so many threads, at least one. Nothing that a run comes to depends on it.
+    pub fn run_on_threads(&mut self, count: u32) {
+        self.threads = Threads::new(count.max(1));
+    }
+
+    /// Whether tasks may be made at the same time in a run that stops at these places.
+    pub(super) fn has_threads(&self, stops: Option<&Stops>) -> bool {
+        // Places within tasks are come to one after the other; main is none.
+        let is_in_main = |node: Node| self.program.procedure_of(node.instruction()) == 0;
+        self.threads.count > 1
+            && !self.program.flow().forks().is_empty()
+            && stops.is_none_or(|stops| stops.nodes().all(is_in_main))
+    }
+
+    /// Makes steps as [`Machine::run_heeding`], of which tasks are made at the same time.
+    ///
+    /// # Errors
+    /// A trap, as [`Machine::run`].
+    pub(super) fn run_threaded(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        let places = self.task_places(stops);
+        let mut left = budget;
+        loop {
+            let before = self.state.step;
+            let stop = self.run_by_one_thread(Some(&places.stops), travel, left)?;
+            left -= self.state.step.abs_diff(before);
+            let here = Node::of(&self.state, travel);
+            if stop != Stop::Budget || left == 0 || stops.is_some_and(|stops| stops.contains(here)) {
+                return Ok(stop);
+            }
+            // The bound is a step of its own, which finds out whether the tasks are apart.
+            let bound = here.instruction();
+            let stop = self.interpret(None, Leg { travel, budget: 1 })?;
+            left -= 1;
+            if stop != Stop::Budget || left == 0 {
+                return Ok(stop);
+            }
+            match self.make_tasks(bound, travel, left) {
+                Ok(made) => left -= made,
+                Err(Unfinished::Interrupted) => return Ok(Stop::Interrupted),
+                // One after the other, then.
+                Err(Unfinished::ByOneThread) => {}
+            }
+        }
+    }
+
+    /// The places at which a run stops that may use threads.
+    fn task_places(&mut self, stops: Option<&Stops>) -> Arc<TaskPlaces> {
+        if let Some(places) = self.threads.places.as_ref().filter(|places| places.are_for(stops)) {
+            return Arc::clone(places);
+        }
+        let places = Arc::new(TaskPlaces::new(&self.program, stops));
+        self.threads.places = Some(Arc::clone(&places));
+        places
+    }
+
+    /// Makes all tasks that begin here, behind the bound that opens them, and goes to the bound that closes them; how many
+    /// steps that were.
+    fn make_tasks(&mut self, bound: u32, travel: Travel, left: u64) -> Result<u64, Unfinished> {
+        let program = Arc::clone(&self.program);
+        let fork = program.flow().fork_at(bound).ok_or(Unfinished::ByOneThread)?;
+        if !self.is_worth_threads(fork) {
+            return Err(Unfinished::ByOneThread);
+        }
+        let finished = self.finished(fork, travel);
+        let outcome = finished.and_then(|finished| self.put_together(fork, travel, left, &finished));
+        // Of a run that is interrupted nothing is known.
+        if outcome != Err(Unfinished::Interrupted) {
+            self.threads.steps.insert(fork.stretch.opens, outcome.unwrap_or(0));
+        }
+        outcome
+    }
+
+    fn is_worth_threads(&self, fork: &Fork) -> bool {
+        let cells = (self.state.ints.len() + self.state.reals.len()) as u64;
+        let is_short = |&steps: &u64| steps < FEWEST_STEPS.max(cells);
+        let is_in_rule = self.state.calls.iter().any(|call| call.part != Part::Whole);
+        // Lines that are printed come in the order of the tasks.
+        !self.threads.steps.get(&fork.stretch.opens).is_some_and(is_short)
+            && !is_in_rule
+            && !fork.shows
+            && self.can_part_history()
+    }
+
+    /// What each thread has made.
+    fn finished(&self, fork: &Fork, travel: Travel) -> Result<Vec<Finished<B>>, Unfinished> {
+        let most = match fork.calls.len() as u32 {
+            // A single call may be made by many rounds.
+            1 => self.threads.count,
+            calls => self.threads.count.min(calls),
+        };
+        if most < 2 {
+            return Err(Unfinished::ByOneThread);
+        }
+        let history = self.task_history(travel)?;
+        let (begun, gives_up) = (AtomicU32::new(0), AtomicBool::new(false));
+        let places = self.threads.places.as_deref().ok_or(Unfinished::ByOneThread)?;
+        let stops = places.behind(&self.program, fork);
+        let worker = || {
+            let worker =
+                Worker { fork, travel, stops: &stops, begun: &begun, gives_up: &gives_up, history: &history };
+            worker.run(self.for_tasks(self.threads.count / most)?)
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> = (1..most).map(|_| scope.spawn(worker)).collect();
+            let own = worker();
+            let others = others.into_iter().map(|other| other.join().unwrap_or(Err(Unfinished::ByOneThread)));
+            let all: Vec<_> = std::iter::once(own).chain(others).collect();
+            // That somebody has asked the machine to stop comes before what the others made of it.
+            match all.iter().any(|one| matches!(one, Err(Unfinished::Interrupted))) {
+                true => Err(Unfinished::Interrupted),
+                false => all.into_iter().collect(),
+            }
+        })
+    }
+
+    /// A machine for a thread, which may use so many itself.
+    fn for_tasks(&self, threads: u32) -> Result<Machine<B>, Unfinished> {
+        let state = self.state.try_clone().map_err(|_| Unfinished::ByOneThread)?;
+        let machine = Machine::resume(Arc::clone(&self.program), state, None);
+        Ok(Machine {
+            reports: self.reports.anew(),
+            interrupt: self.interrupt.clone(),
+            runner: self.runner.clone(),
+            threads: Threads::new(threads.max(1)),
+            ..machine
+        })
+    }
+}

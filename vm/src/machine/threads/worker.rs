@@ -1,0 +1,196 @@
+//! One of the threads that make tasks: it goes from one bound to the other, makes each task that no other thread has begun, and passes over
+//! the calls of the others. So it needs to know neither how many there are nor how long they take. Knows no other thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use reviver_flow::Fork;
+use reviver_isa::instruction::Class;
+
+use super::history::TaskHistory;
+use crate::history::Residues;
+use crate::interp::engine::Interpreted;
+use crate::interp::tasks::{changed, only_read};
+use crate::machine::{CHUNK, Machine};
+use crate::program::FORWARD;
+use crate::state::{Part, Reference};
+use crate::stops::{Node, Stops};
+use crate::travel::{Leg, Stop, Travel};
+
+/// Why tasks weren't all made by threads. The state is the one before the first of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unfinished {
+    /// Somebody has asked the machine to stop.
+    Interrupted,
+    /// One thread is to make them: one of them traps, or they can't be put together.
+    ByOneThread,
+}
+
+/// What a thread has made.
+#[derive(Debug)]
+pub(super) struct Finished<B> {
+    /// Where it has come to the bound that closes the tasks.
+    pub machine: Machine<B>,
+    /// In their order.
+    pub tasks: Vec<FinishedTask<B>>,
+    /// Steps between the tasks.
+    pub between: u64,
+}
+
+/// What one task has done.
+#[derive(Debug)]
+pub(super) struct FinishedTask<B> {
+    /// Counts the tasks from 0, in the direction of travel.
+    pub number: u32,
+    pub steps: u64,
+    /// The same without those in rules.
+    pub own_steps: u64,
+    /// The cells that it may have changed.
+    pub ints: Vec<Reference>,
+    pub reals: Vec<Reference>,
+    /// What it has added to adjoints of cells that it only reads.
+    pub shares: Vec<(u32, B)>,
+    /// What it has recorded, by the numbers of the thread's steps.
+    pub records: Option<Residues<B>>,
+}
+
+/// A thread's part.
+pub(super) struct Worker<'w, B> {
+    pub fork: &'w Fork,
+    pub travel: Travel,
+    /// Behind each call.
+    pub stops: &'w Stops,
+    /// How many tasks were begun by all threads.
+    pub begun: &'w AtomicU32,
+    /// Whether one of the threads can't go on.
+    pub gives_up: &'w AtomicBool,
+    pub history: &'w TaskHistory<'w, B>,
+}
+
+impl<B: Interpreted> Worker<'_, B> {
+    /// Goes over all tasks with a machine of its own, which stands behind the bound that opens them.
+    pub fn run(self, mut machine: Machine<B>) -> Result<Finished<B>, Unfinished> {
+        let outcome = self.go(&mut machine);
+        if outcome.is_err() {
+            self.gives_up.store(true, Ordering::Relaxed);
+        }
+        outcome.map(|(tasks, between)| Finished { machine, tasks, between })
+    }
+
+    fn go(&self, machine: &mut Machine<B>) -> Result<(Vec<FinishedTask<B>>, u64), Unfinished> {
+        let (mut tasks, mut number, mut between) = (Vec::new(), 0, 0);
+        loop {
+            let at = Node::of(&machine.state, self.travel).instruction();
+            if self.gives_up.load(Ordering::Relaxed) {
+                return Err(Unfinished::ByOneThread);
+            }
+            if !self.fork.stretch.contains(at) {
+                return Ok((tasks, between));
+            }
+            if self.fork.calls.binary_search(&at).is_err() {
+                between += 1;
+                self.one_step(machine)?;
+                continue;
+            }
+            if self.begun.compare_exchange(number, number + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+                tasks.push(self.task(machine, number, at)?);
+            } else {
+                self.pass_over(machine, number, at);
+            }
+            number += 1;
+        }
+    }
+
+    /// Goes behind a call that another thread makes.
+    fn pass_over(&self, machine: &mut Machine<B>, number: u32, at: u32) {
+        let is_backward = Node::of(&machine.state, self.travel).backward;
+        machine.state.position = if is_backward { at } else { at + 1 };
+        machine.state.step += self.travel.sign() * self.history.steps_of(number).unwrap_or(0) as i64;
+    }
+
+    fn one_step(&self, machine: &mut Machine<B>) -> Result<(), Unfinished> {
+        match machine.interpret(None, Leg { travel: self.travel, budget: 1 }) {
+            Ok(Stop::Budget) => Ok(()),
+            Ok(_) | Err(_) => Err(Unfinished::ByOneThread),
+        }
+    }
+
+    /// Makes a task, from in front of its call to behind it.
+    fn task(&self, machine: &mut Machine<B>, number: u32, at: u32) -> Result<FinishedTask<B>, Unfinished> {
+        let (depth, step, first) = (machine.state.calls.len(), machine.state.step, machine.state.own_steps());
+        machine.residues = self.history.of_task(number, first, self.travel)?;
+        self.one_step(machine)?;
+        if machine.state.calls.len() != depth + 1 {
+            return Err(Unfinished::ByOneThread);
+        }
+        let references = machine.state.references.get(machine.state.frame.references as usize..);
+        let references = references.unwrap_or_default().to_vec();
+        let waiting = self.take_waiting(machine, at, depth, &references);
+        self.go_behind(machine, depth)?;
+        let program = Arc::clone(&machine.program);
+        let (_, call) = program.call(program.code[FORWARD][at as usize].a);
+        let own_steps = machine.state.own_steps().abs_diff(first);
+        if self.history.steps_of(number).is_some_and(|steps| steps != own_steps) {
+            return Err(Unfinished::ByOneThread);
+        }
+        Ok(FinishedTask {
+            number,
+            steps: machine.state.step.abs_diff(step),
+            own_steps,
+            ints: changed(&program, call, &references, Class::Int),
+            reals: changed(&program, call, &references, Class::Real),
+            shares: take_shares(machine, &waiting),
+            records: machine.residues.take(),
+        })
+    }
+
+    /// Comes back from the call that was entered.
+    fn go_behind(&self, machine: &mut Machine<B>, depth: usize) -> Result<(), Unfinished> {
+        while machine.state.calls.len() > depth {
+            let stop = match machine.threads.count > 1 {
+                true => machine.run_threaded(Some(self.stops), self.travel, u64::MAX),
+                false => machine.run_by_one_thread(Some(self.stops), self.travel, CHUNK),
+            };
+            let is_there = || self.stops.contains(Node::of(&machine.state, self.travel));
+            match stop {
+                // The same place in a deeper call.
+                Ok(Stop::Budget) if machine.state.calls.len() > depth && is_there() => self.one_step(machine)?,
+                Ok(Stop::Budget) => {}
+                Ok(Stop::Interrupted) => return Err(Unfinished::Interrupted),
+                Ok(Stop::Bound | Stop::Shown { .. }) | Err(_) => return Err(Unfinished::ByOneThread),
+            }
+            if self.gives_up.load(Ordering::Relaxed) {
+                return Err(Unfinished::ByOneThread);
+            }
+        }
+        Ok(())
+    }
+
+    /// What waits of adjoints for the task that was entered, of each cell that it only reads. Nothing is to be added to it here.
+    fn take_waiting(&self, machine: &mut Machine<B>, at: u32, depth: usize, references: &[Reference]) -> Vec<(u32, B)> {
+        let is_in_mode = machine.state.mode() || machine.state.calls.last().is_some_and(|call| call.part != Part::Whole);
+        let program = Arc::clone(&machine.program);
+        let Some(adjoints) = machine.state.adjoints.as_mut().filter(|_| is_in_mode) else { return Vec::new() };
+        let own = adjoints.aside.partition_point(|aside| (aside.depth as usize) < depth);
+        let waiting = adjoints.aside.split_off(own);
+        let (_, call) = program.call(program.code[FORWARD][at as usize].a);
+        let waited = |cell: u32| {
+            let found = waiting.binary_search_by_key(&cell, |aside| aside.cell);
+            found.map_or_else(|_| B::default(), |n| waiting[n].adjoint)
+        };
+        only_read(&program, call, references).into_iter().map(|cell| (cell, waited(cell))).collect()
+    }
+}
+
+/// What a task has added to adjoints, which become what they were before it.
+fn take_shares<B: Interpreted>(machine: &mut Machine<B>, waiting: &[(u32, B)]) -> Vec<(u32, B)> {
+    let Some(adjoints) = &mut machine.state.adjoints else { return Vec::new() };
+    let mut shares = Vec::new();
+    for &(cell, waited) in waiting {
+        let share = std::mem::replace(&mut adjoints.cells[cell as usize], waited);
+        if share != B::default() {
+            shares.push((cell, share));
+        }
+    }
+    shares
+}
