@@ -89,10 +89,13 @@ impl Ink {
 pub fn style_sheet() -> String {
     let mut style =
         String::from("text{font-family:system-ui,sans-serif}text.code{font-family:ui-monospace,monospace}");
+    let (light, dark) = (Ink::Ground.light(), Ink::Ground.dark());
+    // A picture that is a page of its own is seen in a window of any size.
+    let _ = write!(style, "svg:root{{background:#{light:06X}}}");
     for ink in Ink::all().filter(|ink| ink.is_dashed()) {
         let _ = write!(style, "[stroke=\"{}\"]{{stroke-dasharray:26 18}}", ink.hex());
     }
-    style.push_str("@media (prefers-color-scheme:dark){");
+    let _ = write!(style, "@media (prefers-color-scheme:dark){{svg:root{{background:#{dark:06X}}}");
     for ink in Ink::all() {
         let (light, dark) = (ink.hex(), ink.dark());
         let _ =

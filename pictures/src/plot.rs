@@ -6,6 +6,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use crate::canvas::cut;
 use crate::document::{Words, document};
 use crate::numbers::short;
 use crate::palette::Ink;
@@ -70,10 +71,20 @@ pub struct DrawingFailed(String);
 /// Units of the drawing for each of what is shown: plotters knows whole units only.
 const FINE: u32 = 4;
 const WIDTH: u32 = 640;
-const FIRST_PANEL: u32 = 360;
+const TITLE: u32 = 34;
+const FIRST_PANEL: u32 = 326;
 const PANEL: u32 = 220;
+/// Letters of a title that the picture has room for; whoever can't see it is told all of them.
+const TITLE_LETTERS: usize = 66;
 const LETTERS: u32 = 14 * FINE;
+/// All letters, where the picture is shown on the width of a phone.
+const NARROW_LETTERS: u32 = 18 * FINE;
+/// The first row of names, and each row below.
 const LEGEND: u32 = 24 * FINE;
+const LEGEND_ROW: u32 = 20;
+/// Where the axis at the side is.
+const AXIS: u32 = 90 * FINE;
+const AXIS_MARGIN: u32 = 8 * FINE;
 
 /// A letter's width, as a part of its height, about.
 const LETTER_WIDTH: f64 = 0.56;
@@ -87,27 +98,31 @@ impl Plot {
     /// # Errors
     /// The library can't draw it.
     pub fn svg(&self) -> Result<String, DrawingFailed> {
-        let height = FIRST_PANEL + PANEL * (self.panels.len().max(1) as u32 - 1);
+        let panels: u32 = (0..self.panels.len().max(1)).map(|n| self.panel_height(n)).sum();
+        let height = TITLE + panels;
         let mut drawn = String::new();
         self.draw(&mut drawn, (WIDTH * FINE, height * FINE))
             .map_err(|error| DrawingFailed(error.to_string()))?;
         let shapes = drawn.split_once('>').map_or("", |(_, shapes)| shapes);
         let shapes = shapes.trim().trim_end_matches("</svg>");
+        let shapes = format!(
+            "<style>@media (max-width:480px){{.plot text{{font-size:{NARROW_LETTERS}px}}}}</style>\n\
+             <g class=\"plot\">\n{shapes}</g>\n"
+        );
         let room = (f64::from(WIDTH * FINE), f64::from(height * FINE));
-        Ok(document(&self.words, room, (f64::from(WIDTH), f64::from(height)), shapes))
+        Ok(document(&self.words, room, (f64::from(WIDTH), f64::from(height)), &shapes))
     }
 
     fn draw(&self, drawn: &mut String, size: (u32, u32)) -> Drawn {
         let root = SVGBackend::with_string(drawn, size).into_drawing_area();
         root.fill(&colour(Ink::Ground))?;
-        let (title, mut rest) = root.split_vertically(34 * FINE);
+        let (title, mut rest) = root.split_vertically(TITLE * FINE);
         let middle = i32::try_from(size.0 / 2)?;
         let at_middle = Pos::new(HPos::Center, VPos::Center);
         let style = text(Ink::Text, LETTERS * 9 / 8).pos(at_middle);
-        title.draw(&Text::new(self.words.title.clone(), (middle, 18 * FINE as i32), style))?;
+        title.draw(&Text::new(cut(&self.words.title, TITLE_LETTERS), (middle, 18 * FINE as i32), style))?;
         for (n, panel) in self.panels.iter().enumerate() {
-            let panel_height = if n == 0 { FIRST_PANEL - 34 } else { PANEL } * FINE;
-            let (area, below) = rest.split_vertically(panel_height);
+            let (area, below) = rest.split_vertically(self.panel_height(n) * FINE);
             self.panel(panel, n + 1 == self.panels.len(), &area)?;
             rest = below;
         }
@@ -115,17 +130,22 @@ impl Plot {
         Ok(())
     }
 
+    fn panel_height(&self, n: usize) -> u32 {
+        let rows = self.panels.get(n).map_or(0, Panel::more_rows);
+        rows * LEGEND_ROW + if n == 0 { FIRST_PANEL } else { PANEL }
+    }
+
     fn panel(&self, panel: &Panel, is_last: bool, area: &Area<'_>) -> Drawn {
-        let (legend, area) = area.split_vertically(LEGEND);
+        let (legend, area) = area.split_vertically(LEGEND + panel.more_rows() * LEGEND_ROW * FINE);
         draw_legend(panel, &legend)?;
-        let (x, y) = (self.extent.unwrap_or_else(|| self.range_along()), panel.range());
+        let (x, y) = (self.extent.unwrap_or_else(|| self.range_along()), panel.range(self.shaded.is_some()));
         let fine = FINE as i32;
         let mut chart = ChartBuilder::on(&area)
-            .margin_left(14 * fine)
+            .margin_left(AXIS_MARGIN)
             .margin_right(34 * fine)
             .margin_bottom(6 * fine)
             .x_label_area_size(if is_last { 46 * fine } else { 26 * fine })
-            .y_label_area_size(70 * fine)
+            .y_label_area_size(AXIS - AXIS_MARGIN)
             .build_cartesian_2d(widened(x, 0.0).0..widened(x, 0.0).1, y.0..y.1)?;
         if let Some(shaded) = &self.shaded {
             let corners = [(shaded.from, y.0), (shaded.to, y.1)];
@@ -175,9 +195,32 @@ impl Plot {
 }
 
 impl Panel {
-    /// The least and the greatest height, with a margin.
-    fn range(&self) -> (f64, f64) {
-        widened(range(self.curves.iter().flat_map(|curve| curve.finite().map(|point| point.1))), 0.06)
+    /// Where each curve is named: how far to the right, and in which row.
+    fn legend(&self) -> Vec<(u32, u32)> {
+        let start = AXIS + 2 * FINE;
+        let (mut x, mut row) = (start, 0);
+        let place = |curve: &Curve| {
+            let letters = curve.name.chars().count() as f64 * f64::from(NARROW_LETTERS) * LETTER_WIDTH;
+            let width = 50 * FINE + letters as u32;
+            if x > start && x + width > WIDTH * FINE {
+                (x, row) = (start, row + 1);
+            }
+            x += width;
+            (x - width, row)
+        };
+        self.curves.iter().map(place).collect()
+    }
+
+    /// Rows of names below the first.
+    fn more_rows(&self) -> u32 {
+        self.legend().last().map_or(0, |(_, row)| *row)
+    }
+
+    /// The least and the greatest height, with a margin; above, it has room for the name of what is shaded.
+    fn range(&self, is_shaded: bool) -> (f64, f64) {
+        let heights = range(self.curves.iter().flat_map(|curve| curve.finite().map(|point| point.1)));
+        let (low, high) = widened(heights, 0.06);
+        (low, if is_shaded { high + (high - low) * 0.07 } else { high })
     }
 }
 
@@ -238,18 +281,15 @@ fn tick(value: f64, (low, high): (f64, f64)) -> String {
     short(if value.abs() < (high - low) * 1e-9 { 0.0 } else { value })
 }
 
-/// The names of curves beside each other, each behind a piece of its curve.
+/// The names of curves, each behind a piece of its curve.
 fn draw_legend(panel: &Panel, area: &Area<'_>) -> Drawn {
     let fine = FINE as i32;
-    let mut x = 86 * fine;
-    for curve in &panel.curves {
-        let ink = Ink::Curve(curve.colour);
-        let line = vec![(x, 12 * fine), (x + 26 * fine, 12 * fine)];
-        area.draw(&PathElement::new(line, colour(ink).stroke_width(3 * FINE)))?;
+    for (curve, (x, row)) in panel.curves.iter().zip(panel.legend()) {
+        let (x, y) = (x as i32, 12 * fine + (row * LEGEND_ROW * FINE) as i32);
+        let line = vec![(x, y), (x + 26 * fine, y)];
+        area.draw(&PathElement::new(line, colour(Ink::Curve(curve.colour)).stroke_width(3 * FINE)))?;
         let style = text(Ink::Text, LETTERS).pos(Pos::new(HPos::Left, VPos::Center));
-        area.draw(&Text::new(curve.name.clone(), (x + 32 * fine, 12 * fine), style))?;
-        let letters = curve.name.chars().count() as f64 * f64::from(LETTERS) * LETTER_WIDTH;
-        x += 50 * fine + letters as i32;
+        area.draw(&Text::new(curve.name.clone(), (x + 32 * fine, y), style))?;
     }
     Ok(())
 }
@@ -298,6 +338,25 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_what_is_shaded_stands_above_the_curves() {
+        let (low, high) = sample().panels[0].range(true);
+        let (greatest, lowest_panel) = (4.0, 144.0);
+        let room = lowest_panel * (high - greatest) / (high - low);
+        assert!(room >= f64::from(LETTERS) / f64::from(FINE), "{room}");
+        assert_eq!(sample().panels[0].range(false).0, low);
+    }
+
+    #[test]
+    fn names_that_a_row_has_no_room_for_go_below() {
+        let named = |n: usize| Curve { name: format!("A[{n}]"), ..Curve::default() };
+        let panel = Panel { curves: (0..10).map(named).collect(), ..Panel::default() };
+        assert_eq!(panel.more_rows(), 1);
+        assert!(panel.legend().iter().all(|(x, _)| *x < (WIDTH - 60) * FINE), "{:?}", panel.legend());
+        let endless = Panel { curves: vec![Curve { name: "a".repeat(200), ..named(0) }], ..panel };
+        assert_eq!(endless.more_rows(), 0);
+    }
+
+    #[test]
     fn pictures_are_well_formed_and_have_words() {
         let svg = sample().svg().unwrap();
         let mut reader = quick_xml::Reader::from_str(&svg);
@@ -313,6 +372,7 @@ mod tests {
         }
         assert_eq!(depth, 0);
         assert!(svg.contains("role=\"img\"") && svg.contains("prefers-color-scheme"));
+        assert!(svg.contains("@media (max-width:480px)"), "{svg}");
         assert!(svg.contains(">a &lt; b &amp; c</title>"), "{svg}");
     }
 

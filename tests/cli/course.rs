@@ -150,6 +150,8 @@ fn every_exercise_is_complete() {
             task.starts_with(&format!("# {number}. ")),
             "{name}: the title of the task has another number"
         );
+        let too_long = |line: &&str| line.chars().count() > 80 && !line.starts_with("    ");
+        assert_eq!(task.lines().find(too_long), None, "{name}: a line of the task that a terminal cuts");
         let marked = |text: &str| -> Vec<String> {
             text.lines().filter(|line| line.starts_with(";!")).map(str::to_owned).collect()
         };
