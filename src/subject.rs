@@ -39,7 +39,7 @@ pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Fallible<Su
     let subject = Subject::new(program.clone(), state, options.exact, max_steps)
         .map_err(|error| failure(options, &program, error))?;
     let (runner, level) = (engine::runner(options, &program)?, options.checking.level());
-    Ok(Subject { interrupt: Some(interrupt::flag()), runner, level, ..subject })
+    Ok(Subject { interrupt: Some(interrupt::flag()), runner, level, threads: options.threads(), ..subject })
 }
 
 /// A subject whose way back is exact by a strategy, if one is asked for.

@@ -7,9 +7,8 @@ use compact_str::{CompactString, format_compact};
 use reviver_assembler::diagnostic::Diagnostic;
 use reviver_assembler::invert::invert_body;
 use reviver_assembler::tree::{
-    Application, Body, CallNode, Compute, Condition, ConditionKind, Element, Expression,
-    ExpressionKind, For, If, InstructionNode, LengthOf, Local, Loop, Macro, Name, Operands, Statement,
-    StatementNode, Subscript,
+    Application, Body, CallNode, Compute, Condition, ConditionKind, Element, Expression, ExpressionKind, For,
+    If, InstructionNode, LengthOf, Local, Loop, Macro, Name, Operands, Statement, StatementNode, Subscript,
 };
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
@@ -389,9 +388,10 @@ fn in_instruction(instruction: &InstructionNode, scope: &ExpansionScope) -> Inst
             partner: Box::new(labelled(partner, &scope.suffix)),
             condition: Box::new(in_condition(condition, scope)),
         },
-        Operands::Call(call) => {
-            Operands::Call(Box::new(CallNode { arguments: in_all(&call.arguments, scope), ..(**call).clone() }))
-        }
+        Operands::Call(call) => Operands::Call(Box::new(CallNode {
+            arguments: in_all(&call.arguments, scope),
+            ..(**call).clone()
+        })),
     };
     InstructionNode { operands, ..instruction.clone() }
 }

@@ -244,13 +244,7 @@ impl<'p> Keeper<'p> {
         to.append(&mut body);
     }
 
-    fn call(
-        &mut self,
-        direction: Direction,
-        instruction: &InstructionNode,
-        call: &CallNode,
-        to: &mut Body,
-    ) {
+    fn call(&mut self, direction: Direction, instruction: &InstructionNode, call: &CallNode, to: &mut Body) {
         let mut call = call.clone();
         if direction == Direction::Backward
             && let Some(other) = self.rules.losing.get(&call.procedure.text)

@@ -36,12 +36,7 @@ impl CallCounter {
 
     /// Where calls begin and end.
     pub fn instructions(program: &Program) -> Vec<u32> {
-        let leads = |shape: OperandShape| {
-            matches!(
-                shape,
-                OperandShape::Call | OperandShape::Boundary
-            )
-        };
+        let leads = |shape: OperandShape| matches!(shape, OperandShape::Call | OperandShape::Boundary);
         let code = (0..).zip(&program.module().code);
         code.filter(|(_, i)| leads(i.update.shape())).map(|(at, _)| at).collect()
     }

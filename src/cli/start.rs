@@ -1,7 +1,9 @@
 //! What every command that runs a program is told: the program, its numbers and what it is given; and, if
 //! the command runs it from one end to the other, how.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::thread;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -63,6 +65,9 @@ pub struct Start {
     /// coefficients it is always the interpreter
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
+    /// How many threads make tasks (`par`) at the same time; without this, as many as there are cores. What comes out is the same
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroU32>,
     #[command(flatten)]
     pub checking: LevelOption,
     /// Print one JSON object instead of text
@@ -80,6 +85,12 @@ impl Start {
     /// Who makes the steps, and how much of them is checked.
     pub fn compiled(&self) -> CompileOptions {
         CompileOptions { engine: self.engine, level: self.checking.level() }
+    }
+
+    /// How many threads make tasks.
+    pub fn threads(&self) -> u32 {
+        let cores = || thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        self.threads.map_or_else(cores, NonZeroU32::get)
     }
 
     /// How integers are written and read.

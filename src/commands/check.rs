@@ -52,7 +52,9 @@ impl Summary {
         let besides = counted(self.procedures, "procedure");
         let (bits, real) = (module.word.bits(), module.real);
         let warned = if self.is_image { "; this is an image, and warnings need the text" } else { "" };
-        format!("{verdict}; {instructions}, {besides} besides main, {bits} bits, {real}; nothing was run{warned}\n")
+        format!(
+            "{verdict}; {instructions}, {besides} besides main, {bits} bits, {real}; nothing was run{warned}\n"
+        )
     }
 
     fn members(&self, module: &Module, diagnostics: Json) -> Json {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use reviver_debugger::memory::Memory;
 use reviver_files::GrowingOutput;
+use reviver_vm::machine::STEPS_WORTH_THREADS;
 use reviver_vm::strategy::{Course, Retention, Strategy};
 use reviver_vm::{Machine, Program, State, Travel, checkpoint};
 
@@ -35,6 +36,7 @@ pub fn run(options: &RunOptions) -> Fallible {
     if let Some(runner) = engine::runner(&options.start, &program)?.filter(|_| !is_followed) {
         machine.run_by(runner);
     }
+    machine.run_on_threads(options.start.threads(), STEPS_WORTH_THREADS);
     let entropy = entropy::of(&options.start, &options.account, &program)?;
     let logged = logged(options, &program, machine.state())?;
     let mut course = course(options, machine)?;

@@ -24,6 +24,7 @@ use crate::watch::{Rounding, Watch, Watcher};
 
 pub use runner::Runner;
 use runner::in_parts;
+pub use threads::STEPS_WORTH_THREADS;
 use threads::Threads;
 
 /// A running program. Its reals have as many words as the bits `B`.
@@ -103,7 +104,7 @@ impl<B: Interpreted> Machine<B> {
             window: self.program.window(),
             interrupt: self.interrupt.clone(),
             runner: self.runner.clone(),
-            threads: Threads::new(self.threads.count),
+            threads: self.threads.anew(),
         })
     }
 
@@ -111,7 +112,16 @@ impl<B: Interpreted> Machine<B> {
     pub fn resume(program: Arc<Program>, state: State<B>, residues: Option<Residues<B>>) -> Machine<B> {
         let window = program.window();
         let reports = Reports::default();
-        Machine { program, state, residues, reports, window, interrupt: None, runner: None, threads: Threads::new(1) }
+        Machine {
+            program,
+            state,
+            residues,
+            reports,
+            window,
+            interrupt: None,
+            runner: None,
+            threads: Threads::new(1, STEPS_WORTH_THREADS),
+        }
     }
 
     /// Has somebody else than the interpreter make the steps.
@@ -199,7 +209,7 @@ impl<B: Interpreted> Machine<B> {
     pub(crate) fn beside(&self, mut state: State<B>) -> Machine<B> {
         state.counters.shown = i64::MAX;
         let machine = Machine::resume(Arc::clone(&self.program), state, None);
-        let threads = Threads::new(self.threads.count);
+        let threads = self.threads.anew();
         Machine { interrupt: self.interrupt.clone(), runner: self.runner.clone(), threads, ..machine }
     }
 
@@ -252,7 +262,12 @@ impl<B: Interpreted> Machine<B> {
     }
 
     /// The same, with no step made at the same time as another.
-    fn run_by_one_thread(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+    fn run_by_one_thread(
+        &mut self,
+        stops: Option<&Stops>,
+        travel: Travel,
+        budget: u64,
+    ) -> Result<Stop, Trap> {
         let Some(interrupt) = self.interrupt.clone() else { return self.run_until(stops, travel, budget) };
         let mut left = budget;
         while !interrupt.load(Ordering::Relaxed) {

@@ -14,8 +14,8 @@ mod state;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use reviver_isa::effects::Effects;
 use reviver_isa::Module;
+use reviver_isa::effects::Effects;
 use reviver_isa::instruction::{Argument, Base, Call, Class, Instruction, Link, Operand, Place};
 use reviver_isa::module::{Passing, Procedure, Role, Shape, Values};
 use reviver_isa::update::Update;

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use reviver_isa::effects::targets;
 use reviver_isa::arith::Order;
+use reviver_isa::effects::targets;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Instruction, Operand, Place};
 use reviver_isa::module::Word;

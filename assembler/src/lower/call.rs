@@ -2,9 +2,7 @@
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
-use reviver_isa::instruction::{
-    Argument, Base, Call, Instruction, Link, Operand, Place, Range, Slice,
-};
+use reviver_isa::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place, Range, Slice};
 use reviver_isa::module::{Extent, Parameter, Passing, Rank, Shape};
 use reviver_isa::update::Update;
 use reviver_isa::verify::classes::converter;

@@ -65,7 +65,8 @@ impl Lowering<'_> {
             self.code.stand_in(span);
             return;
         };
-        let mut tasks: Vec<(Instruction, Span)> = lowered.into_iter().zip(calls.iter().map(|call| call.span)).collect();
+        let mut tasks: Vec<(Instruction, Span)> =
+            lowered.into_iter().zip(calls.iter().map(|call| call.span)).collect();
         if undo {
             tasks.reverse();
         }
@@ -94,18 +95,29 @@ impl Lowering<'_> {
     /// What is computed between `fork` and `join` is done by no task, so no sensitivity may flow through it.
     fn refuse_reals(&mut self, start: u32, place: Span) {
         let is_real = |instruction: &Instruction| match instruction.operands.first() {
-            Some(Operand::Place(Place { base: Base::Frame(variable), .. })) => self.current.frame.variables.get(*variable as usize).is_some_and(|variable| variable.class == Class::Real),
+            Some(Operand::Place(Place { base: Base::Frame(variable), .. })) => self
+                .current
+                .frame
+                .variables
+                .get(*variable as usize)
+                .is_some_and(|variable| variable.class == Class::Real),
             _ => false,
         };
         let between = self.code.instructions.iter().enumerate().skip(start as usize);
-        let reals: Vec<u32> = between.filter(|(_, instruction)| is_real(instruction)).map(|(at, _)| at as u32).collect();
+        let reals: Vec<u32> =
+            between.filter(|(_, instruction)| is_real(instruction)).map(|(at, _)| at as u32).collect();
         if reals.is_empty() {
             return;
         }
         self.code.broken.extend(reals);
         self.report.add(
-            Diagnostic::error(ProblemCode::NoTask, "`par for` can't pass the value of a real expression", place, "an expression among these")
-                .help("pass its cells, and let the procedure compute it"),
+            Diagnostic::error(
+                ProblemCode::NoTask,
+                "`par for` can't pass the value of a real expression",
+                place,
+                "an expression among these",
+            )
+            .help("pass its cells, and let the procedure compute it"),
         );
     }
 
@@ -136,7 +148,11 @@ impl Lowering<'_> {
     /// The procedures that take the arguments, by their numbers.
     fn fitting(&mut self, tree: &CallVia, span: Span) -> Option<Vec<(u32, CompactString)>> {
         let (meanings, temporaries) = self.collect(|this| {
-            let meanings = tree.arguments.iter().map(|argument| Some((this.evaluate(argument)?, argument.span))).collect::<Vec<_>>();
+            let meanings = tree
+                .arguments
+                .iter()
+                .map(|argument| Some((this.evaluate(argument)?, argument.span)))
+                .collect::<Vec<_>>();
             meanings.into_iter().collect::<Option<Vec<_>>>()
         });
         self.release_temporaries(temporaries);
@@ -147,15 +163,23 @@ impl Lowering<'_> {
             let asked = self.declared.asked_lengths(number).len();
             let written = parameters.get(..parameters.len().saturating_sub(asked)).unwrap_or_default();
             let fits = written.len() == meanings.len()
-                && written.iter().zip(&meanings).all(|((parameter, _), (meaning, span))| self.fits(meaning, *span, parameter));
+                && written
+                    .iter()
+                    .zip(&meanings)
+                    .all(|((parameter, _), (meaning, span))| self.fits(meaning, *span, parameter));
             if fits {
                 fitting.push((number, self.declared.head(number).name));
             }
         }
         if fitting.is_empty() {
             return self.report.fail(
-                Diagnostic::error(ProblemCode::ArgumentDoesNotFit, "no procedure takes these arguments", span, "none to choose from")
-                    .help("what the cell chooses from are the procedures of this program with such parameters"),
+                Diagnostic::error(
+                    ProblemCode::ArgumentDoesNotFit,
+                    "no procedure takes these arguments",
+                    span,
+                    "none to choose from",
+                )
+                .help("what the cell chooses from are the procedures of this program with such parameters"),
             );
         }
         Some(fitting)
@@ -183,9 +207,12 @@ impl Lowering<'_> {
                 let (source, temporaries) = self.collect(|this| this.source_of(meaning.clone(), span));
                 self.release_temporaries(temporaries);
                 match source {
-                    Some(Source::Literal(number)) => !is_changed && (number.class() == parameter.class || parameter.class == Class::Real),
+                    Some(Source::Literal(number)) => {
+                        !is_changed && (number.class() == parameter.class || parameter.class == Class::Real)
+                    }
                     Some(Source::Cell(Operand::Place(place), class)) => {
-                        class == parameter.class && (!is_changed || !self.is_temporary(place.base) && self.is_writable(place.base))
+                        class == parameter.class
+                            && (!is_changed || !self.is_temporary(place.base) && self.is_writable(place.base))
                     }
                     Some(Source::Cell(_, class)) => class == parameter.class && !is_changed,
                     None => false,
@@ -197,7 +224,10 @@ impl Lowering<'_> {
 
 /// `cell == number`
 fn compared(cell: &Expression, number: u32) -> Condition {
-    let number = Expression { kind: ExpressionKind::Int { value: u64::from(number), pattern: false }, span: cell.span };
+    let number = Expression {
+        kind: ExpressionKind::Int { value: u64::from(number), pattern: false },
+        span: cell.span,
+    };
     let kind = ConditionKind::Compare(Order::Eq, Box::new(cell.clone()), Box::new(number));
     Condition { kind, span: cell.span }
 }

@@ -13,8 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{
-    CallNode, Directive, Expression, ExpressionKind, InstructionNode, Local, Name, Operands,
-    Statement,
+    CallNode, Directive, Expression, ExpressionKind, InstructionNode, Local, Name, Operands, Statement,
 };
 
 impl Parser<'_> {

@@ -8,9 +8,7 @@ use super::block::ForHead;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
-use crate::tree::{
-    CallVia, For, InstructionNode, Operands, Statement, StatementNode, TaskKind, Tasks,
-};
+use crate::tree::{CallVia, For, InstructionNode, Operands, Statement, StatementNode, TaskKind, Tasks};
 
 const PAR_USAGE: &str = "write `par p(x), q(y)`, or `par for i in 0..n call p(A[i])`";
 
@@ -25,7 +23,12 @@ impl Parser<'_> {
 
     fn calls(&mut self) -> Parse<TaskKind> {
         if self.at_word("call") || self.at_word("uncall") {
-            let problem = Diagnostic::error(ProblemCode::SomethingElseExpected, "the calls of a `par` have no word in front of them", self.here(), "too much");
+            let problem = Diagnostic::error(
+                ProblemCode::SomethingElseExpected,
+                "the calls of a `par` have no word in front of them",
+                self.here(),
+                "too much",
+            );
             return self.fail(problem.help(PAR_USAGE));
         }
         let mut calls = vec![self.call()?];
@@ -48,8 +51,18 @@ impl Parser<'_> {
         let update = if undo { Update::Uncall } else { Update::Call };
         let operands = Operands::Call(Box::new(call));
         let call = InstructionNode { update, function: Function::Copy, mnemonic, operands };
-        let node = StatementNode { label: None, statement: Statement::Instruction(call), comment: None, span };
-        let rounds = For { counter, from, to, step, reversed: reversed != undo, body: vec![node], end_comment: None, end: span };
+        let node =
+            StatementNode { label: None, statement: Statement::Instruction(call), comment: None, span };
+        let rounds = For {
+            counter,
+            from,
+            to,
+            step,
+            reversed: reversed != undo,
+            body: vec![node],
+            end_comment: None,
+            end: span,
+        };
         Ok(TaskKind::Rounds(Box::new(rounds)))
     }
 

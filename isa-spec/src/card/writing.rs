@@ -83,7 +83,9 @@ impl<'a> Writing<'a> {
             }
             Action::Tasks(bound) => {
                 self.words(match bound {
-                    TaskBound::Opens => "the calls from here on are tasks, which share no cells that one of them changes",
+                    TaskBound::Opens => {
+                        "the calls from here on are tasks, which share no cells that one of them changes"
+                    }
                     TaskBound::Closes => "all tasks have ended",
                 });
                 self.carried("each task adds to cells that it only reads as if it were alone; the sums join in the order of the tasks");

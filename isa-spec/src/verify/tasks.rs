@@ -32,7 +32,11 @@ impl<'a> Checker<'a> {
             return;
         }
         let Some(effects) = Effects::of(self.module, &mut { MOST_WORK }) else {
-            self.report(ProblemCode::TooMuch, Site::Module, "the procedures name too many globals to look for those that tasks share");
+            self.report(
+                ProblemCode::TooMuch,
+                Site::Module,
+                "the procedures name too many globals to look for those that tasks share",
+            );
             return;
         };
         for procedure in &self.module.procedures {
@@ -49,9 +53,11 @@ impl<'a> Checker<'a> {
         let code = ProblemCode::TasksMisplaced;
         match misplaced {
             MisplacedBound::ForkInFork { at, open } => {
-                let violation = self.report(code, Site::Instruction(at), "this `fork` stands inside of another one");
+                let violation =
+                    self.report(code, Site::Instruction(at), "this `fork` stands inside of another one");
                 violation.other = Some((Site::Instruction(open), "which has no `join` before it".into()));
-                violation.help = Some("end the first with `join`, or fork in a procedure that a task calls".into());
+                violation.help =
+                    Some("end the first with `join`, or fork in a procedure that a task calls".into());
             }
             MisplacedBound::JoinAlone { at } => {
                 self.report(code, Site::Instruction(at), "this `join` has no `fork`").help =
@@ -95,8 +101,10 @@ impl<'a> Checker<'a> {
             let what = self.module.code.get(unfit as usize).map_or("this", |unfit| unfit.update.name());
             let message = format!("`{}` can't be a task: it comes to a `{what}`", callee.name);
             let violation = self.report(ProblemCode::NoTask, Site::Instruction(at), message);
-            violation.other = Some((Site::Instruction(unfit), "stacks, tapes and the mode are there once for all".into()));
-            violation.help = Some("keep the values in cells that are passed, or call it outside of the `fork`".into());
+            violation.other =
+                Some((Site::Instruction(unfit), "stacks, tapes and the mode are there once for all".into()));
+            violation.help =
+                Some("keep the values in cells that are passed, or call it outside of the `fork`".into());
         }
         Some(Task { at, call, callee })
     }
@@ -105,7 +113,11 @@ impl<'a> Checker<'a> {
     fn branch_of_tasks(&mut self, stretch: TaskStretch, at: u32, instruction: &Instruction) {
         let Link::Partner(partner) = instruction.link else { return };
         if !stretch.contains(partner) {
-            let violation = self.report(ProblemCode::TasksMisplaced, Site::Instruction(at), "a branch leads out of what is between `fork` and `join`");
+            let violation = self.report(
+                ProblemCode::TasksMisplaced,
+                Site::Instruction(at),
+                "a branch leads out of what is between `fork` and `join`",
+            );
             violation.other = Some((Site::Instruction(partner), "its partner".into()));
         }
     }
@@ -113,7 +125,9 @@ impl<'a> Checker<'a> {
     /// Whether a step does no more than count: it changes integers that are variables of the procedure.
     fn counts_tasks(&self, instruction: &Instruction) -> bool {
         let targets = instruction.update.shape().targets();
-        let is_own = |operand: &Operand| matches!(operand, Operand::Place(Place { base: Base::Frame(_), index: None, .. }));
+        let is_own = |operand: &Operand| {
+            matches!(operand, Operand::Place(Place { base: Base::Frame(_), index: None, .. }))
+        };
         let is_counting = matches!(
             instruction.update.action(),
             Action::Accumulate | Action::Map | Action::Exchange | Action::Clear | Action::Test
@@ -161,11 +175,17 @@ impl<'a> Checker<'a> {
             for (nth, (argument, parameter)) in (0..).zip(arguments) {
                 let n = first + nth;
                 numbers.push((task.at, nth));
-                let earlier = passed.add(n, argument, parameter.passing == Passing::InOut).filter(|&m| m < first);
+                let earlier =
+                    passed.add(n, argument, parameter.passing == Passing::InOut).filter(|&m| m < first);
                 if let Some(&(at, m)) = earlier.and_then(|m| numbers.get(m as usize)) {
-                    let violation = self.report(ProblemCode::TasksShare, Site::Operand(task.at, nth), "two tasks are passed the same cells, and one of them may change them");
+                    let violation = self.report(
+                        ProblemCode::TasksShare,
+                        Site::Operand(task.at, nth),
+                        "two tasks are passed the same cells, and one of them may change them",
+                    );
                     violation.other = Some((Site::Operand(at, m), "passed here too".into()));
-                    violation.help = Some("pass each task cells of its own; what tasks only read can be `in`".into());
+                    violation.help =
+                        Some("pass each task cells of its own; what tasks only read can be `in`".into());
                     return;
                 }
             }
@@ -208,9 +228,9 @@ impl GlobalUses {
     fn conflict(&self, is_straight: bool) -> Option<(u32, u32)> {
         let pair = |changing: FirstTwo, touching: FirstTwo| {
             let touching = || touching.iter();
-            changing.iter().find_map(|at| {
-                touching().find(|&other| other != at || !is_straight).map(|other| (at, other))
-            })
+            changing
+                .iter()
+                .find_map(|at| touching().find(|&other| other != at || !is_straight).map(|other| (at, other)))
         };
         pair(self.change, self.name)
             .or_else(|| pair(self.change, self.are_passed))

@@ -317,9 +317,7 @@ fn update_rows(update: Update) -> Vec<String> {
         OperandShape::Condition => both.map(|class| row(update, class)).to_vec(),
         OperandShape::Call | OperandShape::Tasks => vec![update.name().to_owned()],
         // Branches are counted by outcome, switches by programs of their own; a bound is no step of its own.
-        OperandShape::Branch
-        | OperandShape::Boundary
-        | OperandShape::Switch => Vec::new(),
+        OperandShape::Branch | OperandShape::Boundary | OperandShape::Switch => Vec::new(),
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Engine {
     pub name: &'static str,
     /// Of so many things to try it is given one, so that a slow engine doesn't hold the tests up.
     every: usize,
+    /// How many threads make tasks, always.
+    threads: u32,
     /// Prepares a program to be run; none where the machine's own interpreter runs it.
     pub prepare: fn(&Arc<Program>) -> Option<Arc<dyn Runner>>,
     /// The same with checks left out; none where it checks everything.
@@ -36,24 +38,34 @@ fn native(program: &Arc<Program>, level: CheckLevel) -> Option<Arc<dyn Runner>> 
 
 /// Every engine. The first one is the reference.
 pub const ALL: &[Engine] = &[
-    Engine { name: "the interpreter", every: 1, prepare: |_| None, unchecked: |_| None },
+    Engine { name: "the interpreter", every: 1, threads: 1, prepare: |_| None, unchecked: |_| None },
     Engine {
         name: "the interpreter step by step",
         every: 10,
+        threads: 1,
         prepare: |_| Some(Arc::new(Stepwise)),
         unchecked: |_| None,
     },
     Engine {
         name: "SSA forms as they stand",
         every: 4,
+        threads: 1,
         prepare: |program| forms(program, CheckLevel::Checked),
         unchecked: |program| forms(program, CheckLevel::Unchecked),
     },
     Engine {
         name: "native code",
         every: 4,
+        threads: 1,
         prepare: |program| native(program, CheckLevel::Checked),
         unchecked: |program| native(program, CheckLevel::Unchecked),
+    },
+    Engine {
+        name: "three threads",
+        every: 4,
+        threads: 3,
+        prepare: |program| native(program, CheckLevel::Checked),
+        unchecked: |_| None,
     },
 ];
 
@@ -71,12 +83,13 @@ impl Engine {
         if let Some(runner) = (self.prepare)(machine.program()) {
             machine.run_by(runner);
         }
+        machine.run_on_threads(self.threads, 0);
         machine
     }
 
     /// Has it make the passes of what is differentiated.
     pub fn differentiate(self, subject: differentiate::Subject) -> differentiate::Subject {
-        differentiate::Subject { runner: (self.prepare)(&subject.program), ..subject }
+        differentiate::Subject { runner: (self.prepare)(&subject.program), threads: self.threads, ..subject }
     }
 }
 

@@ -46,9 +46,10 @@ impl Pairing {
         let tangents = dual.reals.iter().map(tangent).chain(dual.real_stack.iter().map(tangent));
         let tangents = tangents.chain(dual.input.iter().map(entry)).chain(dual.output.iter().map(entry));
         // What waits for tasks is a part of the adjoints of its cells.
-        let waits = adjoints.aside.iter().map(|aside| {
-            (dual.reals.get(aside.cell as usize).map_or(0.0, tangent), number(aside.adjoint))
-        });
+        let waits = adjoints
+            .aside
+            .iter()
+            .map(|aside| (dual.reals.get(aside.cell as usize).map_or(0.0, tangent), number(aside.adjoint)));
         for (tangent, adjoint) in tangents.zip(adjoints.all().map(|&bits| number(bits))).chain(waits) {
             pairing.sum += tangent * adjoint;
             pairing.size += (tangent * adjoint).abs();

@@ -15,8 +15,8 @@ use crate::declared::Declared;
 use crate::expression::Operand;
 use crate::outcome::{Step, unsupported};
 use crate::plan::{
-    Call, Argument, Block, Computed, Condition, For, FrameVariable, Home, Place, Plan, Procedure, Shape, Source,
-    Statement, Variable,
+    Argument, Block, Call, Computed, Condition, For, FrameVariable, Home, Place, Plan, Procedure, Shape,
+    Source, Statement, Variable,
 };
 use crate::scope::{Meaning, Scopes};
 use crate::signature::{common, source_classes, value_class};

@@ -29,7 +29,13 @@ struct TaskCells {
 
 impl<'p> Walk<'p> {
     /// Tasks one after the other.
-    pub(crate) fn tasks(&mut self, frame: &Frame, calls: &'p [Call], direction: Direction, all: &mut Prepared) -> Step<()> {
+    pub(crate) fn tasks(
+        &mut self,
+        frame: &Frame,
+        calls: &'p [Call],
+        direction: Direction,
+        all: &mut Prepared,
+    ) -> Step<()> {
         let mut passed = Vec::new();
         for call in calls {
             let arguments = call.arguments.iter().map(|argument| self.passed(frame, argument, all));
@@ -156,7 +162,9 @@ impl<'p> Walk<'p> {
         match source {
             Source::Place(place) => {
                 let reached = self.reach(frame).place(place);
-                cells.extend(reached.into_iter().flat_map(|reached| reached.indices.into_iter().chain([reached.cell])));
+                cells.extend(
+                    reached.into_iter().flat_map(|reached| reached.indices.into_iter().chain([reached.cell])),
+                );
             }
             Source::Computed(computed) => {
                 computed.sources.iter().for_each(|source| self.look_at_source(frame, source, cells));
@@ -166,7 +174,12 @@ impl<'p> Walk<'p> {
     }
 
     /// Takes away the adjoints of all cells that a task can't change.
-    pub(crate) fn set_aside(&mut self, frame: &Frame, procedure: usize, arguments: &[Argument]) -> Step<Vec<(Cell, Value)>> {
+    pub(crate) fn set_aside(
+        &mut self,
+        frame: &Frame,
+        procedure: usize,
+        arguments: &[Argument],
+    ) -> Step<Vec<(Cell, Value)>> {
         let call = Call { undo: false, procedure, arguments: Vec::new(), is_task: true };
         let own = match self.cells_of(frame, &call, arguments) {
             Ok(own) => own.changed,
@@ -273,7 +286,9 @@ impl Named {
             Condition::Always | Condition::Forgotten => {}
             Condition::Compare(_, a, b) => [a, b].into_iter().for_each(|source| self.source(source)),
             Condition::Not(inner) => self.condition(inner),
-            Condition::And(a, b) | Condition::Or(a, b) => [a, b].into_iter().for_each(|part| self.condition(part)),
+            Condition::And(a, b) | Condition::Or(a, b) => {
+                [a, b].into_iter().for_each(|part| self.condition(part))
+            }
         }
     }
 
@@ -288,7 +303,9 @@ impl Named {
                     self.variable(*array, changes);
                     match part {
                         Part::Whole => {}
-                        Part::Span { from, to, .. } => [from, to].into_iter().for_each(|term| self.term(term)),
+                        Part::Span { from, to, .. } => {
+                            [from, to].into_iter().for_each(|term| self.term(term))
+                        }
                         Part::Row(term) | Part::Column(term) => self.term(term),
                     }
                 }
@@ -313,7 +330,9 @@ impl Named {
                 [x, y].into_iter().for_each(|place| self.place(place, true));
                 self.source(angle);
             }
-            Statement::Assert(condition) | Statement::Br { condition, .. } | Statement::From { condition, .. } => {
+            Statement::Assert(condition)
+            | Statement::Br { condition, .. }
+            | Statement::From { condition, .. } => {
                 self.condition(condition);
             }
             Statement::Call(call) => self.call(plan, call),
@@ -336,7 +355,9 @@ impl Named {
                 [&counted.low, &counted.high].into_iter().for_each(|source| self.source(source));
                 self.block(plan, &counted.body);
             }
-            Statement::Compute { body, apply } => [body, apply].into_iter().for_each(|block| self.block(plan, block)),
+            Statement::Compute { body, apply } => {
+                [body, apply].into_iter().for_each(|block| self.block(plan, block))
+            }
             Statement::Local { sources, .. } | Statement::Delocal { sources, .. } => {
                 sources.iter().for_each(|source| self.source(source));
             }

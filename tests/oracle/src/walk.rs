@@ -15,8 +15,8 @@ use crate::integer;
 use crate::order::holds;
 use crate::outcome::{Halt, Step, Trap, trap};
 use crate::plan::{
-    Argument, Block, Call, Computed, Condition, For, FrameVariable, Global, Place, Plan, Procedure, Shape, Source,
-    Statement,
+    Argument, Block, Call, Computed, Condition, For, FrameVariable, Global, Place, Plan, Procedure, Shape,
+    Source, Statement,
 };
 use crate::prepare::Prepared;
 use crate::reach::{Frame, Reach, Reached, Reference, demand_disjoint};
@@ -589,14 +589,26 @@ impl<'p> Walk<'p> {
     }
 
     /// A call of the text.
-    pub(crate) fn calling(&mut self, frame: &Frame, call: &'p Call, direction: Direction, all: &mut Prepared) -> Step<()> {
+    pub(crate) fn calling(
+        &mut self,
+        frame: &Frame,
+        call: &'p Call,
+        direction: Direction,
+        all: &mut Prepared,
+    ) -> Step<()> {
         let arguments = call.arguments.iter().map(|argument| self.passed(frame, argument, all));
         let arguments = arguments.collect::<Step<Vec<Argument>>>()?;
         self.called(frame, call, &arguments, direction)
     }
 
     /// The same, with what it passes.
-    pub(crate) fn called(&mut self, frame: &Frame, call: &'p Call, arguments: &[Argument], direction: Direction) -> Step<()> {
+    pub(crate) fn called(
+        &mut self,
+        frame: &Frame,
+        call: &'p Call,
+        arguments: &[Argument],
+        direction: Direction,
+    ) -> Step<()> {
         let direction = direction.turned(call.undo);
         if !call.is_task || !self.store.mode {
             return self.call(frame, call.procedure, arguments, direction);

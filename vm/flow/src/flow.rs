@@ -138,7 +138,8 @@ impl Flow {
         let Some(call) = self.call_at(at).filter(|_| self.fork_around(at).is_some()) else { return false };
         let callee = module.procedures.get(call.procedure as usize);
         let parameters = callee.map_or(&[][..], |callee| &callee.parameters);
-        let is_read = |parameter: &Parameter| parameter.class == Class::Real && parameter.passing == Passing::In;
+        let is_read =
+            |parameter: &Parameter| parameter.class == Class::Real && parameter.passing == Passing::In;
         let mut named = self.named_by(call.procedure).iter();
         parameters.iter().any(is_read) || named.any(|cells| cells.class == Class::Real && !cells.may_change)
     }

@@ -54,12 +54,9 @@ pub struct Graph {
 /// Whether a step ends a block.
 fn is_gate(action: Action) -> bool {
     match action {
-        Action::Begin
-        | Action::End
-        | Action::Jump
-        | Action::Join
-        | Action::Call(_)
-        | Action::Switch(_) => true,
+        Action::Begin | Action::End | Action::Jump | Action::Join | Action::Call(_) | Action::Switch(_) => {
+            true
+        }
         Action::Accumulate
         | Action::Replace
         | Action::Erase(_)

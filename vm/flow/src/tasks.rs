@@ -51,8 +51,9 @@ pub(crate) fn of(module: &Module, flow: &Flow) -> Option<(Vec<Fork>, Vec<Vec<Nam
         return None;
     }
     let effects = Effects::of(module, &mut { MOST_WORK })?;
-    let named: Vec<Vec<NamedCells>> =
-        (0..module.procedures.len() as u32).map(|procedure| named(module, flow, &effects, procedure)).collect();
+    let named: Vec<Vec<NamedCells>> = (0..module.procedures.len() as u32)
+        .map(|procedure| named(module, flow, &effects, procedure))
+        .collect();
     let mut forks = Vec::new();
     for procedure in &module.procedures {
         let first = procedure.entry + 1;
@@ -77,7 +78,13 @@ fn named(module: &Module, flow: &Flow, effects: &Effects, procedure: u32) -> Vec
     effects.named_by(procedure).filter_map(cells).collect()
 }
 
-fn fork(module: &Module, flow: &Flow, effects: &Effects, named: &[Vec<NamedCells>], stretch: TaskStretch) -> Fork {
+fn fork(
+    module: &Module,
+    flow: &Flow,
+    effects: &Effects,
+    named: &[Vec<NamedCells>],
+    stretch: TaskStretch,
+) -> Fork {
     let mut calls = Vec::new();
     let mut looked_at = Vec::new();
     let (mut shows, mut is_straight) = (false, true);
@@ -165,26 +172,31 @@ impl<'f> TaskArguments<'f> {
 
     /// Whether calls that are made once each share nothing that one changes.
     fn are_apart(self, calls: &[u32]) -> bool {
-        let tasks: Vec<Vec<Touched>> = calls.iter().filter_map(|&at| self.flow.call_at(at)).map(|call| self.touched(call)).collect();
+        let tasks: Vec<Vec<Touched>> =
+            calls.iter().filter_map(|&at| self.flow.call_at(at)).map(|call| self.touched(call)).collect();
         let all: usize = tasks.iter().map(Vec::len).sum();
         if tasks.len() != calls.len() || all * all > MOST_PAIRS {
             return false;
         }
         let share = |a: &[Touched], b: &[Touched]| a.iter().any(|a| b.iter().any(|b| self.may_share(a, b)));
-        let pairs_share = tasks.iter().enumerate().any(|(n, task)| {
-            tasks.iter().take(n).any(|earlier| share(earlier, task))
-        });
+        let pairs_share = tasks
+            .iter()
+            .enumerate()
+            .any(|(n, task)| tasks.iter().take(n).any(|earlier| share(earlier, task)));
         !pairs_share && !tasks.iter().any(|task| self.may_change_looked_at(task))
     }
 
     /// Whether rounds of a loop around one call share nothing that one changes: each of what is changed is an element, a row or a
     /// column of the number that the loop counts, which differs from round to round, and no other argument lies in that array.
     fn rounds_are_apart(self, stretch: TaskStretch, at: u32) -> bool {
-        let (Some(counter), Some(call)) = (self.counter(stretch, at), self.flow.call_at(at)) else { return false };
+        let (Some(counter), Some(call)) = (self.counter(stretch, at), self.flow.call_at(at)) else {
+            return false;
+        };
         let touched = self.touched(call);
         let are_apart = touched.iter().enumerate().filter(|(_, one)| one.may_change).all(|(n, one)| {
             let others = touched.iter().enumerate().filter(|&(m, _)| m != n);
-            self.is_of_round(&one.passed, counter) && !others.into_iter().any(|(_, other)| self.may_share(one, other))
+            self.is_of_round(&one.passed, counter)
+                && !others.into_iter().any(|(_, other)| self.may_share(one, other))
         });
         are_apart && !self.may_change_looked_at(&touched)
     }
@@ -193,13 +205,18 @@ impl<'f> TaskArguments<'f> {
     fn is_of_round(self, passed: &Passed, counter: Anchor) -> bool {
         let counts = |index: ArrayIndex| index.cell == Some(counter);
         match *passed {
-            Passed::Cell(Slot { location: Location::Element(number), .. }) => match self.flow.element(number) {
+            Passed::Cell(Slot { location: Location::Element(number), .. }) => match self.flow.element(number)
+            {
                 Some(ArrayElement::Vector { index, .. }) => counts(*index),
                 Some(ArrayElement::Matrix { row, column, .. }) => counts(*row) || counts(*column),
                 None => false,
             },
             Passed::Row { row: index, .. } | Passed::Column { column: index, .. } => counts(index),
-            Passed::Cell(_) | Passed::Whole(_) | Passed::Matrix(_) | Passed::Flat(_) | Passed::Span { .. } => false,
+            Passed::Cell(_)
+            | Passed::Whole(_)
+            | Passed::Matrix(_)
+            | Passed::Flat(_)
+            | Passed::Span { .. } => false,
         }
     }
 
@@ -236,7 +253,9 @@ impl<'f> TaskArguments<'f> {
         // The join compares the counter with what stays as it is, so the number of the first round doesn't come again.
         let compared = &self.flow.step(top)?.slots;
         let stays = |slot: &&Slot| {
-            matches!(slot.location, Location::Cell(_)) && **slot != own && !round().any(|step| changes(step, slot))
+            matches!(slot.location, Location::Cell(_))
+                && **slot != own
+                && !round().any(|step| changes(step, slot))
         };
         let is_compared = compared.contains(&own) && compared.iter().filter(stays).count() == 1;
         (is_compared && round().filter(|step| changes(step, &own)).count() == 1).then_some(counter)

@@ -6,10 +6,10 @@ use std::path::Path;
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::{Disk, FilesInMemory};
 use reviver_flow::access::Made;
-use reviver_isa::effects::Effects;
 use reviver_flow::graph::{BlockEnd, Edge, Way};
 use reviver_flow::{Access, Flow, Guards};
 use reviver_isa::Module;
+use reviver_isa::effects::Effects;
 
 fn module(text: &str) -> Module {
     let assembly = assemble("flow.rasm", text.into(), &FilesInMemory::new());

@@ -56,6 +56,8 @@ pub struct Subject {
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Who makes the steps; the interpreter if nobody else does.
     pub runner: Option<Arc<dyn Runner>>,
+    /// How many threads make tasks at the same time, at least one.
+    pub threads: u32,
     /// Whether ways back without a history are watched and judged.
     pub level: CheckLevel,
 }
@@ -146,8 +148,8 @@ impl Subject {
             return Err(DifferentiateError::ReadsMode);
         }
         let (retention, whole, interrupt, runner) = (None, false, None, None);
-        let level = CheckLevel::Checked;
-        Ok(Subject { program, start, exact, retention, whole, max_steps, interrupt, runner, level })
+        let (threads, level) = (1, CheckLevel::Checked);
+        Ok(Subject { program, start, exact, retention, whole, max_steps, interrupt, runner, threads, level })
     }
 
     /// The same, with everything checked: the interpreter makes the steps.

@@ -12,6 +12,7 @@ use crate::history::Residues;
 use crate::interp::engine::Interpreted;
 use crate::level::CheckLevel;
 use crate::machine::Machine;
+use crate::machine::STEPS_WORTH_THREADS;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
 use crate::state::values::Value;
@@ -340,6 +341,7 @@ impl Subject {
         if let Some(runner) = &self.runner {
             machine.run_by(Arc::clone(runner));
         }
+        machine.run_on_threads(self.threads, STEPS_WORTH_THREADS);
         machine
     }
 }

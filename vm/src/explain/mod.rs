@@ -15,9 +15,9 @@
 mod counted;
 mod earlier;
 mod flat;
-mod tasks;
 mod junction;
 mod names;
+mod tasks;
 mod test;
 mod vacancy;
 mod value;

@@ -18,12 +18,16 @@ impl Explainer<'_> {
         };
         let is_elsewhere = |argument: &TaskArgument| self.place(argument.site) != self.place(self.trap.at);
         let sites = [first, second].into_iter().filter(is_elsewhere);
-        let others = sites.filter_map(|argument| self.other(self.place(argument.site)?, self.words(argument.site), "this task"));
+        let others = sites.filter_map(|argument| {
+            self.other(self.place(argument.site)?, self.words(argument.site), "this task")
+        });
         Told {
             message,
             label: "none of these has begun".to_owned(),
             others: others.collect(),
-            help: Some("pass each task cells of its own, or call one after the other, without `par`".to_owned()),
+            help: Some(
+                "pass each task cells of its own, or call one after the other, without `par`".to_owned(),
+            ),
             ..Told::default()
         }
     }

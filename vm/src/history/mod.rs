@@ -243,7 +243,8 @@ impl<B: Copy> Residues<B> {
     /// There is no memory for it.
     pub(crate) fn part(&self, numbers: Range<i64>) -> Result<Residues<B>, OutOfMemory> {
         let is_ascending = self.program.first().is_none_or(|(first, _)| *first >= 0);
-        let is_before = |number: i64| if is_ascending { number < numbers.start } else { number >= numbers.end };
+        let is_before =
+            |number: i64| if is_ascending { number < numbers.start } else { number >= numbers.end };
         let start = self.program.partition_point(|(number, _)| is_before(*number));
         let rest = self.program.get(start..).unwrap_or_default();
         let end = rest.partition_point(|(number, _)| numbers.contains(number));

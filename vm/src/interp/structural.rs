@@ -59,7 +59,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     /// added to, what it has added, and what waited.
     fn most_records(&self, op: &Op) -> usize {
         let (frees, joins) = match op.kind {
-            Kind::Leave => (self.state.reals.len() - self.state.frame.reals as usize, self.only_read_by_task().len()),
+            Kind::Leave => {
+                (self.state.reals.len() - self.state.frame.reals as usize, self.only_read_by_task().len())
+            }
             _ => (1, 0),
         };
         RECORDS_OF_A_STEP + 2 * (frees + joins)

@@ -187,7 +187,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let depth = (self.state.calls.len() as u32).saturating_sub(1);
         let own = adjoints.aside.partition_point(|aside| aside.depth < depth);
         let waited = |cell: u32| {
-            let found = adjoints.aside.get(own..).unwrap_or_default().binary_search_by_key(&cell, |aside| aside.cell);
+            let found =
+                adjoints.aside.get(own..).unwrap_or_default().binary_search_by_key(&cell, |aside| aside.cell);
             found.map_or_else(|_| R::Bits::default(), |n| adjoints.aside[own + n].adjoint)
         };
         let join = |cell: u32| {
@@ -258,7 +259,12 @@ pub(crate) fn only_read(program: &Program, call: &ResolvedCall, references: &[Re
 }
 
 /// The cells of a class that a task may change: what it is passed, and what it names.
-pub(crate) fn changed(program: &Program, call: &ResolvedCall, references: &[Reference], class: Class) -> Vec<Reference> {
+pub(crate) fn changed(
+    program: &Program,
+    call: &ResolvedCall,
+    references: &[Reference],
+    class: Class,
+) -> Vec<Reference> {
     let named = program.flow().named_by(call.callee).iter();
     let named = named.filter(|cells| cells.class == class && cells.may_change).map(reference_to);
     passed_as(program, call, references, class, Passing::InOut).chain(named).collect()
@@ -273,7 +279,8 @@ fn passed_as<'p>(
     passing: Passing,
 ) -> impl Iterator<Item = Reference> + use<'p> {
     let passed = program.parameters(call.callee).iter().zip(references);
-    let of_kind = passed.filter(move |(parameter, _)| parameter.class == class && parameter.passing == passing);
+    let of_kind =
+        passed.filter(move |(parameter, _)| parameter.class == class && parameter.passing == passing);
     of_kind.map(|(parameter, reference)| whole(parameter, *reference))
 }
 

@@ -46,7 +46,13 @@ impl TouchedByTasks {
     ///
     /// # Errors
     /// There is no memory to note it.
-    pub fn touch(&mut self, argument: Option<u32>, class: Class, cells: Reference, changes: bool) -> Result<(), Cause> {
+    pub fn touch(
+        &mut self,
+        argument: Option<u32>,
+        class: Class,
+        cells: Reference,
+        changes: bool,
+    ) -> Result<(), Cause> {
         if cells.length == 0 {
             return Ok(());
         }

@@ -310,7 +310,9 @@ fn check_adjoints(state: &State) -> Fitness {
         return Err("the adjoints don't match the values");
     }
     // Of calls that are open, and of cells that are there.
-    let fits = |aside: &Aside| (aside.depth as usize) < state.calls.len() && (aside.cell as usize) < state.reals.len();
+    let fits = |aside: &Aside| {
+        (aside.depth as usize) < state.calls.len() && (aside.cell as usize) < state.reals.len()
+    };
     let is_sound = adjoints.aside.iter().all(fits) && adjoints.aside.is_sorted_by_key(|aside| aside.depth);
     if is_sound { Ok(()) } else { Err("adjoints wait for tasks that aren't there") }
 }
@@ -391,6 +393,8 @@ fn check_kept(program: &Program, kept: &Kept) -> Fitness {
             Err("an integer is wider than its words")
         }
         KeptSlot::Int => Ok(()),
-        KeptSlot::Real | KeptSlot::Adjoint | KeptSlot::Aside | KeptSlot::Entry => check_reals(program, [&bits]),
+        KeptSlot::Real | KeptSlot::Adjoint | KeptSlot::Aside | KeptSlot::Entry => {
+            check_reals(program, [&bits])
+        }
     }
 }

@@ -78,7 +78,9 @@ impl Hasher {
             self.words(list);
         }
         for aside in &adjoints.aside {
-            [u64::from(aside.depth), u64::from(aside.cell), aside.adjoint].into_iter().for_each(|word| self.word(word));
+            [u64::from(aside.depth), u64::from(aside.cell), aside.adjoint]
+                .into_iter()
+                .for_each(|word| self.word(word));
         }
     }
 

@@ -123,7 +123,8 @@ pub struct Counters {
 impl Counters {
     /// Counts what was counted elsewhere, from the same state on as here.
     pub(crate) fn add_since(&mut self, before: Counters, after: Counters) {
-        let since = |own: &mut u64, before: u64, after: u64| *own = own.wrapping_add(after.wrapping_sub(before));
+        let since =
+            |own: &mut u64, before: u64, after: u64| *own = own.wrapping_add(after.wrapping_sub(before));
         since(&mut self.erased_bits, before.erased_bits, after.erased_bits);
         since(&mut self.discarded_bits, before.discarded_bits, after.discarded_bits);
         since(&mut self.drops, before.drops, after.drops);
@@ -211,8 +212,10 @@ impl<A: Copy> State<A> {
         let adjoints = match &self.adjoints {
             Some(Adjoints { cells, stack, input, output, aside }) => {
                 let [cells, stack, input, output] = [cells, stack, input, output].map(|list| reals(list));
-                let aside = room::mapped(aside, |&Aside { depth, cell, adjoint }| {
-                    Aside { depth, cell, adjoint: real(adjoint) }
+                let aside = room::mapped(aside, |&Aside { depth, cell, adjoint }| Aside {
+                    depth,
+                    cell,
+                    adjoint: real(adjoint),
                 })?;
                 Some(Adjoints { cells: cells?, stack: stack?, input: input?, output: output?, aside })
             }

@@ -111,7 +111,13 @@ mod tests {
     }
 
     fn adjoints(cells: usize) -> Option<Adjoints> {
-        Some(Adjoints { cells: vec![8; cells], stack: vec![8; cells], input: vec![8], output: Vec::new(), aside: vec![Aside { depth: 0, cell: 1, adjoint: 8 }; cells] })
+        Some(Adjoints {
+            cells: vec![8; cells],
+            stack: vec![8; cells],
+            input: vec![8],
+            output: Vec::new(),
+            aside: vec![Aside { depth: 0, cell: 1, adjoint: 8 }; cells],
+        })
     }
 
     #[test]
@@ -130,7 +136,13 @@ mod tests {
     fn adjoints_stay_and_are_zero() {
         let mut renewed = state(2, adjoints(2));
         renewed.renew(&state(3, None)).unwrap();
-        let zeros = Adjoints { cells: vec![0; 3], stack: vec![0; 3], input: vec![0], output: Vec::new(), aside: Vec::new() };
+        let zeros = Adjoints {
+            cells: vec![0; 3],
+            stack: vec![0; 3],
+            input: vec![0],
+            output: Vec::new(),
+            aside: Vec::new(),
+        };
         assert_eq!(renewed, state(3, Some(zeros)));
     }
 }

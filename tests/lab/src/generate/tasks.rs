@@ -82,7 +82,9 @@ impl Writer<'_> {
         let (mut taken, mut call, mut arguments) = (Vec::new(), Call::default(), Vec::new());
         for parameter in &procedure.parameters {
             let argument = match (parameter.usage, parameter.least) {
-                (Use::Change, Extent::Scalar) => self.element_of_round(parameter, count, &counter, &mut taken),
+                (Use::Change, Extent::Scalar) => {
+                    self.element_of_round(parameter, count, &counter, &mut taken)
+                }
                 (Use::Read, _) => self.argument(parameter, &mut taken, &mut call),
                 _ => None,
             };
@@ -98,7 +100,10 @@ impl Writer<'_> {
         let update = if self.rng.chance(60) { "par" } else { "unpar" };
         let reversed = if self.rng.chance(30) { " reversed" } else { "" };
         let arguments = arguments.join(", ");
-        self.line(format!("{update} for {counter} in 0..{count}{reversed} call {}({arguments})", procedure.name));
+        self.line(format!(
+            "{update} for {counter} in 0..{count}{reversed} call {}({arguments})",
+            procedure.name
+        ));
         true
     }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use reviver_flow::Fork;
 
 use super::worker::{Finished, FinishedTask, Unfinished};
+use crate::history::Residues;
 use crate::interp::address::Addresses;
 use crate::interp::engine::Interpreted;
 use crate::machine::Machine;
-use crate::history::Residues;
 use crate::state::Reference;
 use crate::travel::{Interval, Track, Travel};
 
@@ -24,8 +24,11 @@ impl<B: Interpreted> Machine<B> {
         left: u64,
         finished: &[Finished<B>],
     ) -> Result<u64, Unfinished> {
-        let mut made: Vec<Made<'_, B>> =
-            finished.iter().enumerate().flat_map(|(n, one)| one.tasks.iter().map(move |task| (n, task))).collect();
+        let mut made: Vec<Made<'_, B>> = finished
+            .iter()
+            .enumerate()
+            .flat_map(|(n, one)| one.tasks.iter().map(move |task| (n, task)))
+            .collect();
         made.sort_unstable_by_key(|(_, task)| task.number);
         let first = finished.first().ok_or(Unfinished::ByOneThread)?;
         let steps = first.between + made.iter().map(|(_, task)| task.steps).sum::<u64>();
@@ -85,7 +88,9 @@ impl<B: Interpreted> Machine<B> {
         let mut changed = Vec::new();
         for step in (fork.stretch.opens + 1..fork.stretch.closes).filter_map(|at| flow.step(at)) {
             let targets = step.operation.update.shape().targets();
-            changed.extend(step.slots.iter().take(targets).filter_map(|slot| scope.slot(slot, &from.state.ints).ok()));
+            changed.extend(
+                step.slots.iter().take(targets).filter_map(|slot| scope.slot(slot, &from.state.ints).ok()),
+            );
         }
         changed.into_iter().for_each(|cell| self.state.ints[cell] = from.state.ints[cell]);
     }

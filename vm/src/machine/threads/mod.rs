@@ -33,6 +33,8 @@ use worker::{Finished, Unfinished, Worker};
 pub(super) struct Threads {
     /// At least 1.
     pub count: u32,
+    /// Tasks that take fewer steps together aren't worth threads.
+    pub worth: u64,
     /// Where tasks begin, with the places at which the run at hand is to stop.
     places: Option<Arc<TaskPlaces>>,
     /// By the `fork`, how many steps its tasks took the last time; 0 where they couldn't be put together.
@@ -41,18 +43,26 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    pub fn new(count: u32) -> Threads {
-        Threads { count, places: None, steps: HashMap::new(), tasks: StepsOfTasks::default() }
+    pub fn new(count: u32, worth: u64) -> Threads {
+        Threads { count, worth, places: None, steps: HashMap::new(), tasks: StepsOfTasks::default() }
+    }
+
+    /// As many threads, which know nothing of tasks yet.
+    pub fn anew(&self) -> Threads {
+        Threads::new(self.count, self.worth)
     }
 }
 
-/// Tasks that take fewer steps together, or fewer than there are cells to copy, are not worth threads.
-const FEWEST_STEPS: u64 = 20_000;
+/// Tasks that take fewer steps together aren't worth threads: beginning them takes as long as so many steps of the interpreter.
+pub const STEPS_WORTH_THREADS: u64 = 20_000;
+/// Nor are those that take fewer steps than there are cells to copy, up to so many times as many as are worth it anyway.
+const MOST_WORTH: u64 = 64;
 
 impl<B: Interpreted> Machine<B> {
-    /// Has tasks of the program made by so many threads, at least one. Nothing that a run comes to depends on it.
-    pub fn run_on_threads(&mut self, count: u32) {
-        self.threads = Threads::new(count.max(1));
+    /// Has tasks of the program made by so many threads, at least one, where they took no fewer than `worth` steps the last time
+    /// ([`STEPS_WORTH_THREADS`]). Nothing that a run comes to depends on it.
+    pub fn run_on_threads(&mut self, count: u32, worth: u64) {
+        self.threads = Threads::new(count.max(1), worth);
     }
 
     /// Whether tasks may be made at the same time in a run that stops at these places.
@@ -68,7 +78,12 @@ impl<B: Interpreted> Machine<B> {
     ///
     /// # Errors
     /// A trap, as [`Machine::run`].
-    pub(super) fn run_threaded(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+    pub(super) fn run_threaded(
+        &mut self,
+        stops: Option<&Stops>,
+        travel: Travel,
+        budget: u64,
+    ) -> Result<Stop, Trap> {
         let places = self.task_places(stops);
         let mut left = budget;
         loop {
@@ -124,7 +139,8 @@ impl<B: Interpreted> Machine<B> {
 
     fn is_worth_threads(&self, fork: &Fork) -> bool {
         let cells = (self.state.ints.len() + self.state.reals.len()) as u64;
-        let is_short = |&steps: &u64| steps < FEWEST_STEPS.max(cells);
+        let worth = self.threads.worth;
+        let is_short = |&steps: &u64| steps < worth.max(cells.min(worth.saturating_mul(MOST_WORTH)));
         let is_in_rule = self.state.calls.iter().any(|call| call.part != Part::Whole);
         // Lines that are printed come in the order of the tasks.
         !self.threads.steps.get(&fork.stretch.opens).is_some_and(is_short)
@@ -173,7 +189,7 @@ impl<B: Interpreted> Machine<B> {
             reports: self.reports.anew(),
             interrupt: self.interrupt.clone(),
             runner: self.runner.clone(),
-            threads: Threads::new(threads.max(1)),
+            threads: Threads::new(threads.max(1), self.threads.worth),
             ..machine
         })
     }

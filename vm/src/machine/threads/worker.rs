@@ -154,7 +154,9 @@ impl<B: Interpreted> Worker<'_, B> {
             let is_there = || self.stops.contains(Node::of(&machine.state, self.travel));
             match stop {
                 // The same place in a deeper call.
-                Ok(Stop::Budget) if machine.state.calls.len() > depth && is_there() => self.one_step(machine)?,
+                Ok(Stop::Budget) if machine.state.calls.len() > depth && is_there() => {
+                    self.one_step(machine)?
+                }
                 Ok(Stop::Budget) => {}
                 Ok(Stop::Interrupted) => return Err(Unfinished::Interrupted),
                 Ok(Stop::Bound | Stop::Shown { .. }) | Err(_) => return Err(Unfinished::ByOneThread),
@@ -167,10 +169,19 @@ impl<B: Interpreted> Worker<'_, B> {
     }
 
     /// What waits of adjoints for the task that was entered, of each cell that it only reads. Nothing is to be added to it here.
-    fn take_waiting(&self, machine: &mut Machine<B>, at: u32, depth: usize, references: &[Reference]) -> Vec<(u32, B)> {
-        let is_in_mode = machine.state.mode() || machine.state.calls.last().is_some_and(|call| call.part != Part::Whole);
+    fn take_waiting(
+        &self,
+        machine: &mut Machine<B>,
+        at: u32,
+        depth: usize,
+        references: &[Reference],
+    ) -> Vec<(u32, B)> {
+        let is_in_mode =
+            machine.state.mode() || machine.state.calls.last().is_some_and(|call| call.part != Part::Whole);
         let program = Arc::clone(&machine.program);
-        let Some(adjoints) = machine.state.adjoints.as_mut().filter(|_| is_in_mode) else { return Vec::new() };
+        let Some(adjoints) = machine.state.adjoints.as_mut().filter(|_| is_in_mode) else {
+            return Vec::new();
+        };
         let own = adjoints.aside.partition_point(|aside| (aside.depth as usize) < depth);
         let waiting = adjoints.aside.split_off(own);
         let (_, call) = program.call(program.code[FORWARD][at as usize].a);
