@@ -214,7 +214,9 @@ pub fn go(way: RunWay<'_, '_>, course: &mut Course, travel: Travel) -> Fallible<
     let limit = limit.unwrap_or(u64::MAX);
     loop {
         let made = course.machine().state().step.abs_diff(first);
-        let budget = CHUNK.min(limit - made);
+        // Tasks that threads make are one piece: in parts they would be made one after the other.
+        let part = if course.machine().has_threads(None) { u64::MAX } else { CHUNK };
+        let budget = part.min(limit - made);
         let outcome = follow::run(course, follower.as_deref_mut(), travel, budget);
         let machine = course.machine();
         match outcome {

@@ -73,6 +73,23 @@ pages! {
     undone "each the other: `local t = b … delocal t = a`"
     example ".inout x, y\n        local t = 3*x + 1\n        add   y, t\n        delocal t = 3*x + 1\n"
 
+    ["par" "unpar"] "par p(…), q(…), par for i in from..to call p(…)"
+    "Calls that may be made at the same time, by several threads: *tasks*. What they come to is what it is one after the \
+     other, to the last bit, with any number of threads. None may touch what another one changes, in the arguments or by \
+     its name; an argument that overlaps is an error where that can be seen, else a trap before any of them begins. Tasks \
+     use no stack, no tape, and don't switch the mode. What a task adds to the adjoint of a cell that it only reads is \
+     added up apart, and joined in the order of the tasks. `unpar` undoes them, the last one first. It becomes a `fork`, \
+     the calls, and a `join`."
+    undone "each the other"
+    example ".inout A[4], a, b\n        par   more(a), more(b)\n        par   for i in 0..4 call more(A[i])\n.proc more(inout x)\n        add   x, 1\n.end\n"
+
+    ["callvia" "uncallvia"] "callvia c(arguments)"
+    "Calls the procedure whose number the integer cell c holds: 1 is the first `.proc` of the text, 2 the second. It is one \
+     of those whose parameters take the arguments; where the number is no such procedure's, the program traps. c must hold \
+     the same number afterwards. It becomes an `if` for each of these procedures."
+    undone "each the other"
+    example ".inout c default 2, x\n        callvia c(x)\n.proc up(inout x)\n        add   x, 1\n.end\n.proc down(inout x)\n        sub   x, 1\n.end\n"
+
     ["undo"] "undo name arguments"
     "Uses a macro backward: its statements undone, in the opposite order."
     undone "the use of the macro"

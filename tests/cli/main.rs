@@ -38,6 +38,7 @@ mod states;
 mod strategies;
 mod support;
 mod tables;
+mod tasks;
 mod testing;
 mod transcripts;
 mod ways_back;

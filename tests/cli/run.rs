@@ -264,23 +264,6 @@ fn other_numbers_must_hold_the_program() {
 }
 
 #[test]
-fn what_the_machine_cannot_do_yet_is_said() {
-    let folder = Folder::new();
-    let text = ".inout x, y\npar p(x), p(y)\n.proc p(inout a)\nadd a, 1\n.end\n";
-    let file = folder.file("parallel.rasm", text);
-    reviver(&format!("run {file}"))
-        .expect(3)
-        .says("error[W01]: a parallel call can be assembled but not yet run");
-    reviver(&format!("check {file}")).expect(0).says("warning[W01]: a parallel call");
-    let image = folder.path("parallel.rbc");
-    let image = image.display();
-    reviver(&format!("asm {file} -o {image}")).expect(0);
-    reviver(&format!("run {image}")).expect(3).says("not yet run");
-    let ran = reviver(&format!("check {image}")).expect(0);
-    assert!(ran.stdout.contains("; it can't be run yet; "), "{ran:?}");
-}
-
-#[test]
 fn show_prints_as_it_goes_and_once() {
     let ran = reviver("run programs/show.rasm --check").expect(0);
     assert_eq!(ran.stdout.matches("power = 9\n").count(), 1, "{ran:?}");

@@ -20,13 +20,14 @@ use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, State, Stop, Travel};
 
 /// They erase or overwrite: what they forget no program can find.
-const WITHOUT_INVERSE: [&str; 7] = [
+const WITHOUT_INVERSE: [&str; 8] = [
     "erase.rasm",
     "faq_overwrite.rasm",
     "bisection.rasm",
     "bubble_sort.rasm",
     "checkpoint_listing.rasm",
     "collatz_plain.rasm",
+    "particles_forked_plain.rasm",
     "particles_plain.rasm",
 ];
 

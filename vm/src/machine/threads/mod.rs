@@ -66,7 +66,7 @@ impl<B: Interpreted> Machine<B> {
     }
 
     /// Whether tasks may be made at the same time in a run that stops at these places.
-    pub(super) fn has_threads(&self, stops: Option<&Stops>) -> bool {
+    pub fn has_threads(&self, stops: Option<&Stops>) -> bool {
         // Places within tasks are come to one after the other; main is none.
         let is_in_main = |node: Node| self.program.procedure_of(node.instruction()) == 0;
         self.threads.count > 1

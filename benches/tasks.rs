@@ -1,0 +1,110 @@
+//! What threads make of tasks: a run and a gradient of four particles, by one thread and by two, and by one without tasks. Prints a table, and says
+//! where what is promised of a machine with two cores isn't reached. It fails where the bits differ.
+
+use reviver_vm::differentiate::{Subject, gradient};
+use reviver_vm::digest::value_digest;
+use reviver_vm::machine::STEPS_WORTH_THREADS;
+use reviver_vm::{CheckLevel, Machine, Travel};
+
+use harness::clock::{Best, measures, time};
+use harness::driven::by_native_code;
+use harness::machines::{machine, to_the_end};
+
+mod harness {
+    pub mod clock;
+    pub mod driven;
+    pub mod machines;
+}
+
+/// Two threads are at least so many times as fast as one.
+const LEAST_GAIN: f64 = 1.9;
+/// Tasks by one thread take at most so many times as long as the same without tasks.
+const MOST_COST: f64 = 1.05;
+const ROUNDS: usize = 7;
+
+/// A program with tasks, the same without, and how it is run.
+struct Kind {
+    forked: &'static str,
+    plain: &'static str,
+    steps: i64,
+    exact: bool,
+    native: bool,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind { forked: "particles_forked", plain: "particles", steps: 30_000, exact: false, native: false },
+    Kind { forked: "particles_forked", plain: "particles", steps: 300_000, exact: false, native: true },
+    Kind {
+        forked: "particles_forked_plain",
+        plain: "particles_plain",
+        steps: 30_000,
+        exact: true,
+        native: false,
+    },
+];
+
+fn prepared(name: &str, kind: &Kind) -> Machine {
+    let mut machine = machine(&format!("programs/{name}.rasm"));
+    let program = machine.program().clone();
+    let cell = program.global("steps").map(|(global, _)| program.cells(global).start).unwrap();
+    machine.state_mut().ints[cell] = kind.steps;
+    if kind.native { by_native_code(&machine, CheckLevel::Checked) } else { machine }
+}
+
+/// Runs to the end with so many threads.
+fn run(machine: &Machine, threads: u32) -> Machine {
+    let mut machine = machine.try_clone().unwrap();
+    machine.run_on_threads(threads, STEPS_WORTH_THREADS);
+    to_the_end(&mut machine, Travel::Forward);
+    machine
+}
+
+fn differentiate(machine: &Machine, kind: &Kind, threads: u32) -> (u64, Vec<u64>) {
+    let state = machine.state().try_clone().unwrap();
+    let subject = Subject::new(machine.program().clone(), state, kind.exact, u64::MAX).unwrap();
+    let subject = Subject { runner: machine.runner().cloned(), threads, ..subject };
+    let loss = subject.outputs().into_iter().find(|real| subject.name(real) == "loss").unwrap();
+    let found = gradient(&subject, &loss).unwrap();
+    (found.value, found.adjoints.cells)
+}
+
+fn main() {
+    if !measures() {
+        return;
+    }
+    println!("| what | steps of a particle | one thread (ms) | ÷ without tasks | one ÷ two threads |");
+    println!("|---|---|---|---|---|");
+    for kind in &KINDS {
+        let (forked, plain) = (prepared(kind.forked, kind), prepared(kind.plain, kind));
+        assert_eq!(value_digest(run(&forked, 1).state()), value_digest(run(&forked, 2).state()));
+        let mut best = Best::none();
+        for _ in 0..ROUNDS {
+            best.round([
+                time(|| drop(run(&plain, 1))),
+                time(|| drop(run(&forked, 1))),
+                time(|| drop(run(&forked, 2))),
+            ]);
+        }
+        report(kind, "forward", best.seconds());
+        assert_eq!(differentiate(&forked, kind, 1), differentiate(&forked, kind, 2));
+        let mut best = Best::none();
+        for _ in 0..ROUNDS {
+            best.round([
+                time(|| drop(differentiate(&plain, kind, 1))),
+                time(|| drop(differentiate(&forked, kind, 1))),
+                time(|| drop(differentiate(&forked, kind, 2))),
+            ]);
+        }
+        report(kind, "gradient", best.seconds());
+    }
+}
+
+fn report(kind: &Kind, what: &str, [plain, one, two]: [f64; 3]) {
+    let engine = if kind.native { "native code" } else { "the interpreter" };
+    let (milliseconds, cost, gain) = (one * 1e3, one / plain, one / two);
+    let name = kind.forked;
+    println!("| {name}, {what}, {engine} | {} | {milliseconds:.1} | {cost:.2} | {gain:.2} |", kind.steps);
+    if cost > MOST_COST || gain < LEAST_GAIN {
+        println!("(promised: at most {MOST_COST}, at least {LEAST_GAIN})");
+    }
+}

@@ -1,0 +1,189 @@
+//! Calls that may be made at the same time: the same bits with any number of threads, there and back, and what is refused.
+
+use serde_json::Value;
+
+use crate::support::{Folder, reviver};
+
+/// What no number of threads may change.
+fn told(object: &Value) -> String {
+    let keys = [
+        "outputs",
+        "state",
+        "value",
+        "grad",
+        "steps",
+        "steps_back",
+        "drops",
+        "reported",
+        "erased_bits",
+        "restored",
+        "bit_exact",
+    ];
+    keys.map(|key| object[key].to_string()).join(" ")
+}
+
+/// A command of which the same is told with one thread, two and four.
+fn is_the_same_on_threads(command: &str) -> Value {
+    let of = |threads: u32| reviver(&format!("{command} --threads {threads} --json")).expect(0).json();
+    let one = of(1);
+    for threads in [2, 4] {
+        assert_eq!(told(&of(threads)), told(&one), "{command} with {threads} threads");
+    }
+    one
+}
+
+#[test]
+fn threads_change_no_bit() {
+    for command in [
+        "run programs/particles_forked.rasm --check --exact",
+        "run programs/particles_forked.rasm --check --real fixed",
+        "run programs/particles_forked_plain.rasm --check --exact",
+        "run programs/shared_weights.rasm",
+        "run programs/tree_of_tasks.rasm --set rounds=200 --check",
+        "grad programs/particles_forked.rasm --loss loss",
+        "grad programs/particles_forked.rasm --loss loss --exact",
+        "grad programs/particles_forked_plain.rasm --loss loss --exact",
+        "grad programs/particles_forked_plain.rasm --loss loss --strategy checkpoint=4",
+        "grad programs/particles_forked_plain.rasm --loss loss --strategy tape",
+        "grad programs/shared_weights.rasm --loss loss",
+        "jacobian programs/shared_weights.rasm --of loss --wrt w",
+        "hessian programs/shared_weights.rasm --loss loss --wrt w",
+    ] {
+        for engine in ["interp", "jit"] {
+            is_the_same_on_threads(&format!("{command} --engine {engine}"));
+        }
+    }
+}
+
+/// The same bits as one after the other, without tasks.
+#[test]
+fn particles_by_tasks_are_the_particles() {
+    for (forked, plain) in [("particles_forked", "particles"), ("particles_forked_plain", "particles_plain")]
+    {
+        let of = |name: &str| {
+            reviver(&format!("grad programs/{name}.rasm --loss loss --exact --json")).expect(0).json()
+        };
+        let (forked, plain) = (of(forked), of(plain));
+        assert_eq!((&forked["value"], &forked["grad"]), (&plain["value"], &plain["grad"]));
+    }
+}
+
+/// Functions of the tests of Smeding's and Vákár's implementation of "Parallel dual-numbers reverse AD", as far as the language has them, with
+/// their derivatives by hand: sums become tasks that read the same cells.
+#[test]
+fn functions_of_others_have_their_derivatives() {
+    let folder = Folder::new();
+    let scale = ".proc scale(inout y: real, in a: real, in b: real)\nadd y, a * b\n.end\n";
+    let id = ".proc put(inout y: real, in a: real)\nadd y, a\n.end\n";
+    let f = ".proc f(inout u: real, in z: real, in x: real, in y: real)\nadd u, x * z + y\n.end\n";
+    let at = |x: f64, y: f64| {
+        let complexity = (2.0 * 7921.0 * x + 9790.0 * y, 9790.0 * x + 2.0 * 3025.0 * y);
+        let higher = (3.0 * x * x * y + 2.0 * x * y + y * y, x * x * x + x * x + 2.0 * x * y + 2.0 * y);
+        let conditional = if x > y { (y, x) } else { (1.0, 1.0) };
+        [
+            ("id", "par put(u, x)\nadd loss, u\n".to_owned(), (1.0, 0.0)),
+            ("plus", "par put(u, x), put(v, y)\nadd loss, u + v\n".to_owned(), (1.0, 1.0)),
+            ("times", "par put(u, x), put(v, y)\nadd loss, u * v\n".to_owned(), (y, x)),
+            ("let", "par put(u, x + 3), put(v, x)\nadd loss, u * v\n".to_owned(), (2.0 * x + 3.0, 0.0)),
+            ("higher-order", "par f(u, y, x, y), f(v, x, x, y)\nadd loss, u * v\n".to_owned(), higher),
+            ("complexity", "par scale(u, x, 89.0), scale(v, y, 55.0)\nadd loss, (u + v) * (u + v)\n".to_owned(), complexity),
+            (
+                "conditional",
+                "if x > y\npar put(u, x), put(v, y)\nadd loss, u * v\nelse\npar put(u, x), put(v, y)\nadd loss, u + v\nfi x > y\n".to_owned(),
+                conditional,
+            ),
+            ("list", "par scale(u, x, 2.0), scale(v, x, 3.0), put(loss, x)\nadd loss, u + v\n".to_owned(), (6.0, 0.0)),
+        ]
+    };
+    for (x, y) in [(0.5, 2.0), (3.0, -1.25), (-0.75, -2.0), (4.0, 0.0)] {
+        for (name, body, (by_x, by_y)) in at(x, y) {
+            let head = ".inout x: real, y: real\n.out loss: real, u: real, v: real\n";
+            let file = folder.file(&format!("{name}.rasm"), format!("{head}{body}{scale}{id}{f}"));
+            let object = is_the_same_on_threads(&format!("grad {file} --loss loss --set x={x} --set y={y}"));
+            let close = |found: &Value, wanted: f64| {
+                let found = found.as_f64().unwrap_or(f64::NAN);
+                assert!(
+                    (found - wanted).abs() <= 1e-12 * wanted.abs().max(1.0),
+                    "{name} at {x}, {y}: {found}, {wanted}"
+                );
+            };
+            close(&object["grad"]["x"], by_x);
+            close(&object["grad"]["y"], by_y);
+        }
+    }
+}
+
+#[test]
+fn what_tasks_share_is_told_before_they_begin() {
+    let folder = Folder::new();
+    let text = ".inout A[4], i\npar more(A[i]), more(A[0])\n.proc more(inout x)\nadd x, 1\n.end\n";
+    let file = folder.file("share.rasm", text);
+    let ran = reviver(&format!("run {file}")).expect(4);
+    ran.says("trap[T36]").says("`A[i]` of task 1").says("`A[0]` of task 2");
+    reviver(&format!("run {file} --set i=2")).expect(0).prints_part("A = [1, 0, 1, 0]");
+    let strides = ".inout A[6], n default 6\npar more(A[0..n step 2]), more(A[1..n step 2])\n.proc more(inout v[])\nadd v[0], 1\n.end\n";
+    let file = folder.file("strides.rasm", strides);
+    reviver(&format!("run {file} --check")).expect(0).prints_part("A = [1, 1, 0, 0, 0, 0]");
+    let named = ".inout a, total\npar more(a), more(a)\n.proc more(inout x)\nadd x, total\n.end\n";
+    let file = folder.file("same.rasm", named);
+    reviver(&format!("check {file}"))
+        .expect(3)
+        .says("error[E78]")
+        .says("two tasks are passed the same cells");
+}
+
+/// One thread or many, it is the first trap in the order of the tasks, and the state is as there.
+#[test]
+fn the_first_task_that_traps_is_told() {
+    let folder = Folder::new();
+    let text = "\
+.inout A[4] default 1, rounds default 30000
+par for i in 0..4 call turn(A[i], i, rounds)
+.proc turn(inout x, in i, in rounds)
+for round in 0..rounds
+add x, round
+rof
+assert i < 2
+.end
+";
+    let file = folder.file("trap.rasm", text);
+    let of = |threads: u32| {
+        let state = folder.path(&format!("{threads}.state"));
+        let command = format!("run {file} --threads {threads} --save-state {}", state.display());
+        let ran = reviver(&command).expect(4);
+        (ran.stderr.clone(), std::fs::read(state).unwrap())
+    };
+    let one = of(1);
+    assert!(one.0.contains("i < 2"), "{}", one.0);
+    for threads in [2, 4] {
+        let other = of(threads);
+        assert_eq!(other.0.replace(&format!("{threads}.state"), "1.state"), one.0);
+        assert!(other.1 == one.1, "the state that {threads} threads leave");
+    }
+}
+
+#[test]
+fn a_cell_chooses_what_is_called() {
+    let folder = Folder::new();
+    let text = "\
+.inout c, x: real default 3
+.out y: real
+callvia c(y, x)
+.proc square(inout y: real, in x: real)
+add y, x * x
+.end
+.proc twice(inout y: real, in x: real)
+add y, 2 * x
+.end
+.proc other(inout n)
+add n, 1
+.end
+";
+    let file = folder.file("via.rasm", text);
+    for (number, value, derivative) in [(1, 9.0, 6.0), (2, 6.0, 2.0)] {
+        reviver(&format!("run {file} --set c={number} --check")).expect(0).prints_part("restored: yes");
+        let object = reviver(&format!("grad {file} --loss y --set c={number} --json")).expect(0).json();
+        assert_eq!((object["value"].as_f64(), object["grad"]["x"].as_f64()), (Some(value), Some(derivative)));
+    }
+    reviver(&format!("run {file} --set c=3")).expect(4).says("trap[T10]");
+}
