@@ -1,6 +1,6 @@
 //! From a file argument to a module or a program: text or image, whichever it is.
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -24,7 +24,7 @@ use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::output::diagnostics;
 use crate::output::places::place;
 use crate::read::{self, files, name, shown};
-use crate::streams::complain;
+use crate::streams::{self, complain};
 
 /// A command runs one program. Its text is kept for reports of what happens to it later.
 static TEXT: OnceLock<Sources> = OnceLock::new();
@@ -85,7 +85,7 @@ pub fn faulty(sources: &Sources, diagnostics: &[Diagnostic], outcome: &str) -> F
 
 /// Whether diagnostics are coloured: on a terminal, unless `NO_COLOR` is set.
 pub fn color() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    io::stderr().is_terminal() && streams::may_be_colored()
 }
 
 /// The text of a module. Only of a program one can say how it is written: in anything else, names may be

@@ -1,10 +1,21 @@
 //! The standard streams: what is printed, what is complained about, and how a failure is told.
 
-use std::io::{self, BufWriter, Error, ErrorKind, Write};
+use std::env;
+use std::io::{self, BufWriter, Error, ErrorKind, IsTerminal, Write};
 
 use serde_json::Value as Json;
 
 use crate::failure::{Exit, Failure, Fallible};
+
+/// Whether what is printed is coloured: on a terminal, unless `NO_COLOR` is set.
+pub fn colors() -> bool {
+    io::stdout().is_terminal() && may_be_colored()
+}
+
+/// Whether nobody has asked for no colours.
+pub fn may_be_colored() -> bool {
+    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
 
 /// Prints to standard output.
 pub fn print(text: &str) -> Fallible {

@@ -22,7 +22,7 @@ pub fn run(options: &TestOptions) -> Fallible {
     for file in found::files(&options.files)? {
         let Some(one) = test(&file, shared.as_ref(), &runs)? else { continue };
         if !options.json && (!options.quiet || !one.is_met()) {
-            streams::print(&output::tests::file(&one, options.quiet))?;
+            streams::print(&output::tests::file(&one, options.quiet, streams::colors()))?;
         }
         tested.push(one);
     }

@@ -13,6 +13,7 @@ use crate::course::place::CourseFolder;
 use crate::course::set::Exercise;
 use crate::failure::{Failure, Fallible};
 use crate::read::shown;
+use crate::streams;
 
 /// The exercises, for who has none yet.
 pub fn offered(exercises: &[Exercise]) -> String {
@@ -75,9 +76,9 @@ pub fn one(folder: &CourseFolder, grade: &Grade, next: Option<&Exercise>, more: 
     };
     let mut text = format!("{number}. {title}: {told}\n");
     if tested.program.module.is_none() {
-        text.push_str(&render(&tested.program.sources, &tested.program.diagnostics, false));
+        text.push_str(&render(&tested.program.sources, &tested.program.diagnostics, streams::colors()));
     } else {
-        tested.lines.iter().for_each(|assessed| text.push_str(&line(assessed, "")));
+        tested.lines.iter().for_each(|assessed| text.push_str(&line(assessed, "", streams::colors())));
     }
     if let Some((_, hint)) = grade.hint {
         let _ = write!(text, "\n{}", hinted(hint, more, "  "));

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use clap::builder::styling::AnsiColor;
 use reviver_assembler::render::render;
 use reviver_expectations::assessment::{AssessedLine, Assessment, Mismatch};
 use serde_json::{Map, Value as Json, json};
@@ -42,26 +43,32 @@ impl TestCounts {
     }
 }
 
-/// A file and its lines; `only_missed` leaves out those that are met.
-pub fn file(tested: &TestedFile, only_missed: bool) -> String {
+/// A file and its lines, in colours or not; `only_missed` leaves out those that are met.
+pub fn file(tested: &TestedFile, only_missed: bool, colors: bool) -> String {
     let mut text = format!("{}\n", tested.name);
     if tested.program.module.is_none() {
-        text.push_str(&render(&tested.program.sources, &tested.program.diagnostics, false));
+        text.push_str(&render(&tested.program.sources, &tested.program.diagnostics, colors));
     }
     let told = tested.lines.iter().filter(|line| !only_missed || !line.is_met());
     for assessed in told {
-        text.push_str(&line(assessed, &format!("line {}: ", assessed.line)));
+        text.push_str(&line(assessed, &format!("line {}: ", assessed.line), colors));
     }
     text
 }
 
 /// A line, and below it what was expected and what was found. `place` stands in front of what it says.
-pub fn line(line: &AssessedLine, place: &str) -> String {
+pub fn line(line: &AssessedLine, place: &str, colors: bool) -> String {
+    let word = |word: &str, color: AnsiColor| match colors {
+        true => format!("{0}{word}{0:#}", color.on_default()),
+        false => word.to_owned(),
+    };
     match &line.assessment {
-        Assessment::Met => format!("  ok  {place}{}\n", line.text),
-        Assessment::Unjudged(why) => format!("  --  {place}{} (not judged: {why})\n", line.text),
+        Assessment::Met => format!("  {}  {place}{}\n", word("ok", AnsiColor::Green), line.text),
+        Assessment::Unjudged(why) => {
+            format!("  {}  {place}{} (not judged: {why})\n", word("--", AnsiColor::Yellow), line.text)
+        }
         Assessment::Missed(misses) => {
-            let mut text = format!("  no  {place}{}\n", line.text);
+            let mut text = format!("  {}  {place}{}\n", word("no", AnsiColor::Red), line.text);
             for miss in misses {
                 let _ = writeln!(text, "      {}", told(miss));
             }

@@ -52,6 +52,27 @@ const WRITTEN: &[(&str, &str)] = &[
          add a', t\nrof\nsub t, z\n.end\n",
     ),
     (
+        "tasks that share a cell",
+        ".inout A[2], i\ncall both(A, i)\n.proc both(inout v[], in i)\npar one(v[i]), five(v[0])\n.end\n\
+         .proc one(inout x)\nadd x, 1\n.end\n.proc five(inout x)\nadd x, 5\n.end\n",
+    ),
+    (
+        "rounds of tasks that may share cells",
+        ".inout A[6], n = 2\npar for i in 0..3 call up(A[i..i+n])\n.proc up(inout v[])\nadd v[0], 1\n.end\n",
+    ),
+    (
+        "what several tasks read",
+        ".inout w: real = 1.7, x: real = 0.3, v[3]: real = 0.1\n.out y: real, z: real, u[3]: real\n\
+         par for i in 0..3 call twice(u[i], v[i], w)\npar twice(y, x, w), twice(z, w, x)\n\
+         unpar twice(y, x, w * 0.1), twice(z, w, x)\n\
+         .proc twice(inout y: real, in x: real, in w: real)\nadd y, x * w\nadd y, w * 0.1\nadd y, w * w\n.end\n",
+    ),
+    (
+        "a call of what a cell chooses",
+        ".inout c = 2, x\ncallvia c(x)\nuncallvia c(x)\ncallvia c(x)\n.proc up(inout x)\nadd x, 1\n.end\n\
+         .proc down(inout x)\nsub x, 1\n.end\n",
+    ),
+    (
         "an index that the part before it rules out",
         ".inout A[3], j, x = -1\nif j > 0 and A[j-1] > x\nadd x, 5\nelse\nadd x, 1\nfi x == 4\n\
          from j == 0 or j < 4 and A[j-1] == 7\nadd A[j], 7\nadd j, 1\nuntil j == 3 or not A[j] == 0\n\

@@ -19,7 +19,7 @@ pub struct Engine {
     /// Of so many things to try it is given one, so that a slow engine doesn't hold the tests up.
     every: usize,
     /// How many threads make tasks, always.
-    threads: u32,
+    pub threads: u32,
     /// Prepares a program to be run; none where the machine's own interpreter runs it.
     pub prepare: fn(&Arc<Program>) -> Option<Arc<dyn Runner>>,
     /// The same with checks left out; none where it checks everything.

@@ -70,6 +70,7 @@ impl Subject {
     pub fn resume(&self, state: State, residues: Option<Residues>) -> Machine {
         let mut machine = Machine::resume(self.program.clone(), state, residues);
         self.runner.iter().for_each(|runner| machine.run_by(Arc::clone(runner)));
+        machine.run_on_threads(self.engine.threads, 0);
         machine
     }
 
@@ -80,7 +81,7 @@ impl Subject {
     pub fn differentiated(&self, exact: bool, max_steps: u64) -> Result<Differentiated, DifferentiateError> {
         let start = self.machine(false).into_state();
         let subject = Differentiated::new(self.program.clone(), start, exact, max_steps)?;
-        Ok(Differentiated { runner: self.runner.clone(), ..subject })
+        Ok(Differentiated { runner: self.runner.clone(), threads: self.engine.threads, ..subject })
     }
 
     /// What the input tape holds, in the order of reading.

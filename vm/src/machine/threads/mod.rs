@@ -67,10 +67,14 @@ impl<B: Interpreted> Machine<B> {
 
     /// Whether tasks may be made at the same time in a run that stops at these places.
     pub fn has_threads(&self, stops: Option<&Stops>) -> bool {
-        // Places within tasks are come to one after the other; main is none.
-        let is_in_main = |node: Node| self.program.procedure_of(node.instruction()) == 0;
+        // Places within tasks, or between them, are come to one after the other; main is no task.
+        let flow = self.program.flow();
+        let is_in_main = |node: Node| {
+            let at = node.instruction();
+            self.program.procedure_of(at) == 0 && flow.fork_around(at).is_none()
+        };
         self.threads.count > 1
-            && !self.program.flow().forks().is_empty()
+            && !flow.forks().is_empty()
             && stops.is_none_or(|stops| stops.nodes().all(is_in_main))
     }
 
@@ -125,10 +129,11 @@ impl<B: Interpreted> Machine<B> {
     fn make_tasks(&mut self, bound: u32, travel: Travel, left: u64) -> Result<u64, Unfinished> {
         let program = Arc::clone(&self.program);
         let fork = program.flow().fork_at(bound).ok_or(Unfinished::ByOneThread)?;
-        if !self.is_worth_threads(fork) {
+        // A run of few steps would end within the tasks.
+        if left < self.threads.worth || !self.is_worth_threads(fork) {
             return Err(Unfinished::ByOneThread);
         }
-        let finished = self.finished(fork, travel);
+        let finished = self.finished(fork, travel, left);
         let outcome = finished.and_then(|finished| self.put_together(fork, travel, left, &finished));
         // Of a run that is interrupted nothing is known.
         if outcome != Err(Unfinished::Interrupted) {
@@ -150,7 +155,7 @@ impl<B: Interpreted> Machine<B> {
     }
 
     /// What each thread has made.
-    fn finished(&self, fork: &Fork, travel: Travel) -> Result<Vec<Finished<B>>, Unfinished> {
+    fn finished(&self, fork: &Fork, travel: Travel, left: u64) -> Result<Vec<Finished<B>>, Unfinished> {
         let most = match fork.calls.len() as u32 {
             // A single call may be made by many rounds.
             1 => self.threads.count,
@@ -164,8 +169,15 @@ impl<B: Interpreted> Machine<B> {
         let places = self.threads.places.as_deref().ok_or(Unfinished::ByOneThread)?;
         let stops = places.behind(&self.program, fork);
         let worker = || {
-            let worker =
-                Worker { fork, travel, stops: &stops, begun: &begun, gives_up: &gives_up, history: &history };
+            let worker = Worker {
+                fork,
+                travel,
+                left,
+                stops: &stops,
+                begun: &begun,
+                gives_up: &gives_up,
+                history: &history,
+            };
             worker.run(self.for_tasks(self.threads.count / most)?)
         };
         thread::scope(|scope| {

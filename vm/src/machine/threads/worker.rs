@@ -58,6 +58,8 @@ pub(super) struct FinishedTask<B> {
 pub(super) struct Worker<'w, B> {
     pub fork: &'w Fork,
     pub travel: Travel,
+    /// All tasks together may take so many steps.
+    pub left: u64,
     /// Behind each call.
     pub stops: &'w Stops,
     /// How many tasks were begun by all threads.
@@ -146,10 +148,12 @@ impl<B: Interpreted> Worker<'_, B> {
 
     /// Comes back from the call that was entered.
     fn go_behind(&self, machine: &mut Machine<B>, depth: usize) -> Result<(), Unfinished> {
+        let first = machine.state.step;
         while machine.state.calls.len() > depth {
+            let left = self.left.saturating_sub(machine.state.step.abs_diff(first));
             let stop = match machine.threads.count > 1 {
-                true => machine.run_threaded(Some(self.stops), self.travel, u64::MAX),
-                false => machine.run_by_one_thread(Some(self.stops), self.travel, CHUNK),
+                true => machine.run_threaded(Some(self.stops), self.travel, left),
+                false => machine.run_by_one_thread(Some(self.stops), self.travel, CHUNK.min(left)),
             };
             let is_there = || self.stops.contains(Node::of(&machine.state, self.travel));
             match stop {
@@ -161,7 +165,7 @@ impl<B: Interpreted> Worker<'_, B> {
                 Ok(Stop::Interrupted) => return Err(Unfinished::Interrupted),
                 Ok(Stop::Bound | Stop::Shown { .. }) | Err(_) => return Err(Unfinished::ByOneThread),
             }
-            if self.gives_up.load(Ordering::Relaxed) {
+            if left == 0 || self.gives_up.load(Ordering::Relaxed) {
                 return Err(Unfinished::ByOneThread);
             }
         }
