@@ -17,7 +17,7 @@ const MOST_WORK: usize = 1 << 24;
 
 /// A call between a `fork` and its `join`.
 #[derive(Clone, Copy)]
-struct Task<'a> {
+struct CalledTask<'a> {
     at: u32,
     call: &'a Call,
     callee: &'a Procedure,
@@ -93,7 +93,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A call as a task, which may do all but what lies outside of cells.
-    fn task(&mut self, at: u32, instruction: &'a Instruction, effects: &Effects) -> Option<Task<'a>> {
+    fn task(&mut self, at: u32, instruction: &'a Instruction, effects: &Effects) -> Option<CalledTask<'a>> {
         let Link::Calls(calls) = &instruction.link else { return None };
         let call = calls.first()?;
         let callee = self.module.procedures.get(call.procedure as usize)?;
@@ -106,7 +106,7 @@ impl<'a> Checker<'a> {
             violation.help =
                 Some("keep the values in cells that are passed, or call it outside of the `fork`".into());
         }
-        Some(Task { at, call, callee })
+        Some(CalledTask { at, call, callee })
     }
 
     /// A jump leads from one place between `fork` and `join` to another.
@@ -145,7 +145,7 @@ impl<'a> Checker<'a> {
     }
 
     /// No task names a global that another one changes. Where the calls stand in a loop, each is another one to itself, too.
-    fn globals_of_tasks(&mut self, tasks: &[Task<'a>], is_straight: bool, effects: &Effects) {
+    fn globals_of_tasks(&mut self, tasks: &[CalledTask<'a>], is_straight: bool, effects: &Effects) {
         let uses = uses_of_globals(tasks, effects);
         let Some((global, at, other)) = uses.iter().find_map(|(&global, uses)| {
             let (at, other) = uses.conflict(is_straight)?;
@@ -166,7 +166,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Arguments that can be seen to be the same cells are `in` in both tasks.
-    fn same_cells_of_tasks(&mut self, tasks: &[Task<'a>]) {
+    fn same_cells_of_tasks(&mut self, tasks: &[CalledTask<'a>]) {
         let mut passed = PassedPlaces::default();
         let mut numbers: Vec<(u32, u32)> = Vec::new();
         for task in tasks {
@@ -238,7 +238,7 @@ impl GlobalUses {
     }
 }
 
-fn uses_of_globals(tasks: &[Task<'_>], effects: &Effects) -> BTreeMap<u32, GlobalUses> {
+fn uses_of_globals(tasks: &[CalledTask<'_>], effects: &Effects) -> BTreeMap<u32, GlobalUses> {
     let mut uses: BTreeMap<u32, GlobalUses> = BTreeMap::new();
     let mut seen: HashMap<u32, FirstTwo> = HashMap::new();
     for task in tasks {

@@ -10,7 +10,7 @@ use crate::layout::Layout;
 use crate::rounding::rounds_ints;
 use crate::slot::{ArrayElement, Locus, Slot};
 use crate::step::{Step, StepLink};
-use crate::tasks::{self, Fork, NamedCells};
+use crate::tasks::{self, GlobalCells, TaskFork};
 
 /// What a verified module does.
 #[derive(Clone, Debug)]
@@ -22,9 +22,9 @@ pub struct Flow {
     calls: Vec<CallSite>,
     graph: Graph,
     /// In the order of the code.
-    forks: Vec<Fork>,
+    forks: Vec<TaskFork>,
     /// What each procedure names of the globals; empty where there are no tasks.
-    named: Vec<Vec<NamedCells>>,
+    named: Vec<Vec<GlobalCells>>,
     /// Whether some integers are made of reals.
     pub(crate) ints_are_rounded: bool,
 }
@@ -109,26 +109,26 @@ impl Flow {
     }
 
     /// Where calls are tasks, in the order of the code.
-    pub fn forks(&self) -> &[Fork] {
+    pub fn forks(&self) -> &[TaskFork] {
         &self.forks
     }
 
     /// The `fork` and the `join` around an instruction.
-    pub fn fork_around(&self, at: u32) -> Option<&Fork> {
+    pub fn fork_around(&self, at: u32) -> Option<&TaskFork> {
         let before = self.forks.partition_point(|fork| fork.stretch.opens < at);
         let last = before.checked_sub(1).and_then(|n| self.forks.get(n));
         last.filter(|fork| fork.stretch.contains(at))
     }
 
     /// The tasks that a `fork` opens, or a `join` does on the way back.
-    pub fn fork_at(&self, bound: u32) -> Option<&Fork> {
+    pub fn fork_at(&self, bound: u32) -> Option<&TaskFork> {
         let at = self.forks.partition_point(|fork| fork.stretch.closes < bound);
         let fork = self.forks.get(at);
         fork.filter(|fork| [fork.stretch.opens, fork.stretch.closes].contains(&bound))
     }
 
     /// What a procedure names of the globals, through all that it calls; nothing in programs without tasks.
-    pub fn named_by(&self, procedure: u32) -> &[NamedCells] {
+    pub fn named_by(&self, procedure: u32) -> &[GlobalCells] {
         self.named.get(procedure as usize).map_or(&[], Vec::as_slice)
     }
 

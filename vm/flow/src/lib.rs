@@ -52,4 +52,4 @@ pub use flow::Flow;
 pub use layout::Layout;
 pub use slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Matrix, Region, Slot};
 pub use step::{Guards, Step, StepLink};
-pub use tasks::{Fork, NamedCells};
+pub use tasks::{GlobalCells, TaskFork};

@@ -16,7 +16,7 @@ use crate::{Access, Flow, Step, StepLink};
 
 /// The calls between a `fork` and its `join`.
 #[derive(Clone, Debug)]
-pub struct Fork {
+pub struct TaskFork {
     pub stretch: TaskStretch,
     /// The instructions that call.
     pub calls: Vec<u32>,
@@ -30,7 +30,7 @@ pub struct Fork {
 
 /// Cells of a global that a procedure names, itself or by what it calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NamedCells {
+pub struct GlobalCells {
     pub class: Class,
     /// The first one, among all cells of the class.
     pub base: u32,
@@ -45,13 +45,13 @@ const MOST_WORK: usize = 1 << 24;
 const MOST_PAIRS: usize = 1 << 12;
 
 /// The tasks of a module, and what each procedure names of the globals; none where there are no tasks.
-pub(crate) fn of(module: &Module, flow: &Flow) -> Option<(Vec<Fork>, Vec<Vec<NamedCells>>)> {
+pub(crate) fn of(module: &Module, flow: &Flow) -> Option<(Vec<TaskFork>, Vec<Vec<GlobalCells>>)> {
     let bounds = |action| matches!(action, Action::Tasks(_));
     if !flow.steps().iter().any(|step| bounds(step.operation.update.action())) {
         return None;
     }
     let effects = Effects::of(module, &mut { MOST_WORK })?;
-    let named: Vec<Vec<NamedCells>> = (0..module.procedures.len() as u32)
+    let named: Vec<Vec<GlobalCells>> = (0..module.procedures.len() as u32)
         .map(|procedure| named(module, flow, &effects, procedure))
         .collect();
     let mut forks = Vec::new();
@@ -64,11 +64,11 @@ pub(crate) fn of(module: &Module, flow: &Flow) -> Option<(Vec<Fork>, Vec<Vec<Nam
     Some((forks, named))
 }
 
-fn named(module: &Module, flow: &Flow, effects: &Effects, procedure: u32) -> Vec<NamedCells> {
+fn named(module: &Module, flow: &Flow, effects: &Effects, procedure: u32) -> Vec<GlobalCells> {
     let changed: Vec<u32> = effects.of_call(procedure).collect();
     let cells = |global: u32| {
         let declared = module.globals.get(global as usize)?;
-        Some(NamedCells {
+        Some(GlobalCells {
             class: declared.class,
             base: *flow.layout().globals.get(global as usize)?,
             length: declared.shape.cells() as u32,
@@ -82,9 +82,9 @@ fn fork(
     module: &Module,
     flow: &Flow,
     effects: &Effects,
-    named: &[Vec<NamedCells>],
+    named: &[Vec<GlobalCells>],
     stretch: TaskStretch,
-) -> Fork {
+) -> TaskFork {
     let mut calls = Vec::new();
     let mut looked_at = Vec::new();
     let (mut shows, mut is_straight) = (false, true);
@@ -114,7 +114,7 @@ fn fork(
         (false, &[call]) => tasks.rounds_are_apart(stretch, call),
         (false, _) => false,
     };
-    Fork { stretch, calls, is_apart, shows, looked_at }
+    TaskFork { stretch, calls, is_apart, shows, looked_at }
 }
 
 /// What calls pass, and what they name.
@@ -122,7 +122,7 @@ fn fork(
 struct TaskArguments<'f> {
     module: &'f Module,
     flow: &'f Flow,
-    named: &'f [Vec<NamedCells>],
+    named: &'f [Vec<GlobalCells>],
     looked_at: &'f [Slot],
 }
 

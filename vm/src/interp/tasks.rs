@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use reviver_flow::{Fork, NamedCells};
+use reviver_flow::{GlobalCells, TaskFork};
 use reviver_isa::arith::Arith;
 use reviver_isa::fault::Eval;
 use reviver_isa::instruction::Class;
@@ -38,7 +38,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// Compares what the tasks touch that begin here.
-    fn tell_tasks_apart(&mut self, fork: &Fork) -> Result<(), Cause> {
+    fn tell_tasks_apart(&mut self, fork: &TaskFork) -> Result<(), Cause> {
         let mut touched = TouchedByTasks::default();
         for slot in &fork.looked_at {
             // An index that is outside is told where it is made use of.
@@ -300,6 +300,6 @@ fn whole(parameter: &Parameter, reference: Reference) -> Reference {
     if parameter.rank == Rank::Matrix { reference.flattened() } else { reference }
 }
 
-fn reference_to(cells: &NamedCells) -> Reference {
+fn reference_to(cells: &GlobalCells) -> Reference {
     Reference { base: cells.base, length: cells.length, stride: 1 }
 }

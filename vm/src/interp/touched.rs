@@ -11,7 +11,7 @@ use crate::trap::{Cause, TaskArgument};
 
 /// Cells of one class, and who touches them.
 #[derive(Clone, Copy)]
-struct TouchedCells {
+struct CellsOfTask {
     class: Class,
     cells: Reference,
     by: TaskArgument,
@@ -24,8 +24,8 @@ pub(super) struct TouchedByTasks {
     tasks: u32,
     /// Where the latest one is called.
     site: u32,
-    changed: Vec<TouchedCells>,
-    read: Vec<TouchedCells>,
+    changed: Vec<CellsOfTask>,
+    read: Vec<CellsOfTask>,
     /// Integers that say what is called with which arguments.
     looked_at: HashSet<u32>,
 }
@@ -59,7 +59,7 @@ impl TouchedByTasks {
         let by = TaskArgument { task: self.tasks - 1, site: self.site, argument };
         let list = if changes { &mut self.changed } else { &mut self.read };
         list.try_reserve(1).map_err(|_| Cause::NoMemory(Room::Tasks))?;
-        list.push(TouchedCells { class, cells, by });
+        list.push(CellsOfTask { class, cells, by });
         Ok(())
     }
 
@@ -89,9 +89,9 @@ impl TouchedByTasks {
     }
 
     /// Each stretch of cells that is only read, once, and if several tasks read it, a second one of these.
-    fn readers(&self) -> Vec<(TouchedCells, Option<TaskArgument>)> {
+    fn readers(&self) -> Vec<(CellsOfTask, Option<TaskArgument>)> {
         let mut numbers: HashMap<(Class, Reference), usize> = HashMap::new();
-        let mut readers: Vec<(TouchedCells, Option<TaskArgument>)> = Vec::new();
+        let mut readers: Vec<(CellsOfTask, Option<TaskArgument>)> = Vec::new();
         for touched in &self.read {
             let number = *numbers.entry((touched.class, touched.cells)).or_insert(readers.len());
             match readers.get_mut(number) {

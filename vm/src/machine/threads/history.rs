@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::worker::Unfinished;
+use super::unfinished::Unfinished;
 use crate::history::{KeptSlot, Residues};
 use crate::interp::engine::Interpreted;
 use crate::machine::Machine;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use reviver_flow::Fork;
+use reviver_flow::TaskFork;
 
-use super::worker::{Finished, FinishedTask, Unfinished};
+use super::unfinished::Unfinished;
+use super::worker::{Finished, FinishedTask};
 use crate::history::Residues;
 use crate::interp::address::Addresses;
 use crate::interp::engine::Interpreted;
@@ -13,18 +14,18 @@ use crate::state::Reference;
 use crate::travel::{Interval, Track, Travel};
 
 /// A task, and the number of the thread that has made it.
-type Made<'f, B> = (usize, &'f FinishedTask<B>);
+type TaskOfThread<'f, B> = (usize, &'f FinishedTask<B>);
 
 impl<B: Interpreted> Machine<B> {
     /// Goes to the bound that closes the tasks; how many steps that were. Nothing has changed where that can't be done.
     pub(super) fn put_together(
         &mut self,
-        fork: &Fork,
+        fork: &TaskFork,
         travel: Travel,
         left: u64,
         finished: &[Finished<B>],
     ) -> Result<u64, Unfinished> {
-        let mut made: Vec<Made<'_, B>> = finished
+        let mut made: Vec<TaskOfThread<'_, B>> = finished
             .iter()
             .enumerate()
             .flat_map(|(n, one)| one.tasks.iter().map(move |task| (n, task)))
@@ -56,7 +57,7 @@ impl<B: Interpreted> Machine<B> {
     }
 
     /// The adjoints that several tasks may have added to.
-    fn joined_adjoints(&self, made: &[Made<'_, B>]) -> Result<BTreeMap<u32, B>, Unfinished> {
+    fn joined_adjoints(&self, made: &[TaskOfThread<'_, B>]) -> Result<BTreeMap<u32, B>, Unfinished> {
         let mut joined = BTreeMap::new();
         let Some(own) = &self.state.adjoints else { return Ok(joined) };
         for &(cell, share) in made.iter().flat_map(|(_, task)| &task.shares) {
@@ -82,7 +83,7 @@ impl<B: Interpreted> Machine<B> {
     }
 
     /// What the steps between the tasks have changed, which each thread has made.
-    fn take_counted(&mut self, fork: &Fork, from: &Machine<B>) {
+    fn take_counted(&mut self, fork: &TaskFork, from: &Machine<B>) {
         let flow = self.program.flow();
         let scope = Addresses { flow, frame: self.state.frame, references: &self.state.references };
         let mut changed = Vec::new();
@@ -96,7 +97,12 @@ impl<B: Interpreted> Machine<B> {
     }
 
     /// What was recorded, by the numbers of the steps as they are one after the other; or nothing is left of what was restored.
-    fn join_histories(&mut self, made: &[Made<'_, B>], travel: Travel, steps: u64) -> Result<(), Unfinished> {
+    fn join_histories(
+        &mut self,
+        made: &[TaskOfThread<'_, B>],
+        travel: Travel,
+        steps: u64,
+    ) -> Result<(), Unfinished> {
         let start = self.state.own_steps();
         let Some(residues) = &mut self.residues else { return Ok(()) };
         let (end, sign) = (start + travel.sign() * steps as i64, travel.sign());

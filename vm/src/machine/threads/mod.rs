@@ -8,6 +8,7 @@
 mod history;
 mod join;
 mod places;
+mod unfinished;
 mod worker;
 
 use std::collections::HashMap;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::thread;
 
-use reviver_flow::Fork;
+use reviver_flow::TaskFork;
 
 use super::Machine;
 use crate::interp::engine::Interpreted;
@@ -26,7 +27,8 @@ use crate::travel::{Leg, Stop, Travel};
 
 use history::StepsOfTasks;
 use places::TaskPlaces;
-use worker::{Finished, Unfinished, Worker};
+use unfinished::Unfinished;
+use worker::{Finished, Worker};
 
 /// How many threads a machine may use, and what it has found out about tasks.
 #[derive(Clone, Debug)]
@@ -142,7 +144,7 @@ impl<B: Interpreted> Machine<B> {
         outcome
     }
 
-    fn is_worth_threads(&self, fork: &Fork) -> bool {
+    fn is_worth_threads(&self, fork: &TaskFork) -> bool {
         let cells = (self.state.ints.len() + self.state.reals.len()) as u64;
         let worth = self.threads.worth;
         let is_short = |&steps: &u64| steps < worth.max(cells.min(worth.saturating_mul(MOST_WORTH)));
@@ -155,7 +157,7 @@ impl<B: Interpreted> Machine<B> {
     }
 
     /// What each thread has made.
-    fn finished(&self, fork: &Fork, travel: Travel, left: u64) -> Result<Vec<Finished<B>>, Unfinished> {
+    fn finished(&self, fork: &TaskFork, travel: Travel, left: u64) -> Result<Vec<Finished<B>>, Unfinished> {
         let most = match fork.calls.len() as u32 {
             // A single call may be made by many rounds.
             1 => self.threads.count,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reviver_flow::Fork;
+use reviver_flow::TaskFork;
 
 use crate::program::Program;
 use crate::stops::{Node, Stops};
@@ -36,7 +36,7 @@ impl TaskPlaces {
     }
 
     /// Behind each of the calls, in either direction.
-    pub fn behind(&self, program: &Program, fork: &Fork) -> Arc<Stops> {
+    pub fn behind(&self, program: &Program, fork: &TaskFork) -> Arc<Stops> {
         let mut behind = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
         let made = behind.entry(fork.stretch.opens).or_insert_with(|| {
             let nodes = fork.calls.iter().flat_map(|&at| {

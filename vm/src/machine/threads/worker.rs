@@ -4,10 +4,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use reviver_flow::Fork;
+use reviver_flow::TaskFork;
 use reviver_isa::instruction::Class;
 
 use super::history::TaskHistory;
+use super::unfinished::Unfinished;
 use crate::history::Residues;
 use crate::interp::engine::Interpreted;
 use crate::interp::tasks::{changed, only_read};
@@ -16,15 +17,6 @@ use crate::program::FORWARD;
 use crate::state::{Part, Reference};
 use crate::stops::{Node, Stops};
 use crate::travel::{Leg, Stop, Travel};
-
-/// Why tasks weren't all made by threads. The state is the one before the first of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unfinished {
-    /// Somebody has asked the machine to stop.
-    Interrupted,
-    /// One thread is to make them: one of them traps, or they can't be put together.
-    ByOneThread,
-}
 
 /// What a thread has made.
 #[derive(Debug)]
@@ -56,7 +48,7 @@ pub(super) struct FinishedTask<B> {
 
 /// A thread's part.
 pub(super) struct Worker<'w, B> {
-    pub fork: &'w Fork,
+    pub fork: &'w TaskFork,
     pub travel: Travel,
     /// All tasks together may take so many steps.
     pub left: u64,
