@@ -997,7 +997,7 @@ const TASKS: &str = "
 .inout x: real default 0.7
 .inout y: real default 0.4
 .out loss: real, u: real, v: real
-.var A[4]: real
+.ancilla A[4]: real
         par   for i in 0..4 call gain(A[i], x, y)
         par   gain(u, x, y), both(v, loss, y, x * 0.3)
         unpar for i in 0..4 call gain(A[i], x, y)

@@ -565,9 +565,9 @@ updates! {
     Uncall = 0x26 "uncall" Call(Direction::Backward) inverse Call over [] {}
     /// The calls up to the next `join` are tasks: none may touch what another one changes, so that they may run at the same time. It
     /// traps where two arguments share cells that one of the tasks changes.
-    Fork = 0x29 "fork" Tasks(TaskBound::Opens) inverse Join over [] {}
+    Fork = 0x2b "fork" Tasks(TaskBound::Opens) inverse Join over [] {}
     /// All tasks since the `fork` have ended. Going back, it is the fork.
-    Join = 0x2a "join" Tasks(TaskBound::Closes) inverse Fork over [] {}
+    Join = 0x2c "join" Tasks(TaskBound::Closes) inverse Fork over [] {}
 
     /// Moves a cell onto the stack of its class and leaves it 0.
     Push = 0x30 "push" Put(Store::Stack) inverse Pop

@@ -123,6 +123,14 @@ impl Lowering<'_> {
 
     /// `callvia c(…)`: each procedure that takes these arguments is called where the cell holds its number.
     pub(super) fn call_via(&mut self, tree: &CallVia, span: Span) {
+        let (cell, temporaries) = self.collect(|this| this.source(&tree.cell));
+        self.release_temporaries(temporaries);
+        if cell.is_some_and(|cell| cell.class() == Class::Real) {
+            let message = "the number of a procedure is an integer";
+            self.report.add(Diagnostic::error(ProblemCode::ClassesMixed, message, tree.cell.span, "a real"));
+            self.code.stand_in(span);
+            return;
+        }
         let Some(fitting) = self.fitting(tree, span) else {
             self.code.stand_in(span);
             return;

@@ -21,7 +21,7 @@ const TEXTS: &[(&str, &str)] = &[
     (".in x: real\n mul x, 3\n", "`mul` has no inverse over f64"),
     (".in x: real\n not x\n", "`not` has no inverse over f64"),
     (".in a, b, c\n rot a, b, c\n", "`rot` takes reals only"),
-    (".in x: real\n callvia x()\n", "the number of a procedure is an integer"),
+    (".in x: real\n callvia x()\n.proc p()\n.end\n", "the number of a procedure is an integer"),
     (".in a\n add a', 1\n", "`a` is an integer and has no adjoint"),
     (".in S[]: real, T[]: real\n", "`T` and `S` are both the stack of reals"),
     (".out S[] = 1\n", "the stack `S` has initial values, and begins empty"),
@@ -133,7 +133,6 @@ const TEXT: &str = "\
         fi    n == 3
         call  p(n, A)
         call  p(n, A[0..3 step 2])
-        callvia n(x)
 .proc p(inout a, in B[]) rule q
 .ancilla t, u
         add   a, B[0]

@@ -166,8 +166,10 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("momentum", &["`grad.on`", "`show`", "switches gradient mode itself"]),
     ("reverse_string", &["`pop`", "`push`"]),
     ("safe_softmax", &["switches gradient mode itself"]),
+    ("shared_weights", &["`call`"]),
     ("show", &["`show`"]),
     ("straight_through", &["switches gradient mode itself"]),
+    ("tree_of_tasks", &["`join`"]),
 ];
 
 #[test]
