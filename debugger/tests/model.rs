@@ -825,8 +825,7 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) {
             play.turn(&mut dice);
         }
     }
-    let has_rule = own.subject.program.module().procedures.iter().any(|procedure| procedure.rule.is_some());
-    assert!(drops > 0 && ruled == has_rule, "nothing was dropped, or no rule was called");
+    assert!(drops > 0 && ruled, "nothing was dropped, or no rule was called");
 }
 
 #[test]
@@ -991,7 +990,7 @@ fn a_program_that_switches_the_mode() {
     play(&Model::new(SELF, &[]), 0..SEQUENCES / 4);
 }
 
-/// Tasks that read the same cells, and that fork again.
+/// Tasks that read the same cells, and that fork again. (Who changed an adjoint by ending a task isn't told, so no gradients.)
 const TASKS: &str = "
 .real f64
 .inout x: real default 0.7
@@ -1015,5 +1014,4 @@ const TASKS: &str = "
 #[test]
 fn tasks_are_travelled_one_after_the_other() {
     play(&Model::new(TASKS, &[]), 0..SEQUENCES / 4);
-    play_gradients(TASKS, 0..SEQUENCES / 4);
 }
