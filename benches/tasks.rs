@@ -1,4 +1,4 @@
-//! What threads make of tasks: a run and a gradient of four particles, by one thread and by two, and by one without tasks. Prints a table, and says
+//! What threads make of tasks: a run and a gradient of four particles, by one thread and by two, and by calls one after the other. Prints a table, and says
 //! where what is promised of a machine with two cores isn't reached. It fails where the bits differ.
 
 use reviver_vm::differentiate::{Subject, gradient};
@@ -8,7 +8,7 @@ use reviver_vm::{CheckLevel, Machine, Travel};
 
 use harness::clock::{Best, measures, time};
 use harness::driven::by_native_code;
-use harness::machines::{machine, to_the_end};
+use harness::machines::{machine_of, to_the_end};
 
 mod harness {
     pub mod clock;
@@ -22,29 +22,29 @@ const LEAST_GAIN: f64 = 1.9;
 const MOST_COST: f64 = 1.05;
 const ROUNDS: usize = 7;
 
-/// A program with tasks, the same without, and how it is run.
+/// A program with tasks, and how it is run.
 struct Kind {
     forked: &'static str,
-    plain: &'static str,
     steps: i64,
     exact: bool,
     native: bool,
 }
 
 const KINDS: [Kind; 3] = [
-    Kind { forked: "particles_forked", plain: "particles", steps: 30_000, exact: false, native: false },
-    Kind { forked: "particles_forked", plain: "particles", steps: 300_000, exact: false, native: true },
-    Kind {
-        forked: "particles_forked_plain",
-        plain: "particles_plain",
-        steps: 30_000,
-        exact: true,
-        native: false,
-    },
+    Kind { forked: "particles_forked", steps: 30_000, exact: false, native: false },
+    Kind { forked: "particles_forked", steps: 3_000_000, exact: false, native: true },
+    Kind { forked: "particles_forked_plain", steps: 30_000, exact: true, native: false },
 ];
 
-fn prepared(name: &str, kind: &Kind) -> Machine {
-    let mut machine = machine(&format!("programs/{name}.rasm"));
+/// The program with its tasks, or with calls one after the other in their place.
+fn prepared(kind: &Kind, has_tasks: bool) -> Machine {
+    let path = format!("{}/programs/{}.rasm", env!("CARGO_MANIFEST_DIR"), kind.forked);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let tasks = text.lines().find(|line| line.trim_start().starts_with("par ")).unwrap();
+    let (head, call) = tasks.trim_start().trim_start_matches("par").trim().split_once(" call ").unwrap();
+    let text =
+        if has_tasks { text.clone() } else { text.replace(tasks, &format!("{head}\ncall {call}\nrof")) };
+    let mut machine = machine_of(&path, text.into_bytes());
     let program = machine.program().clone();
     let cell = program.global("steps").map(|(global, _)| program.cells(global).start).unwrap();
     machine.state_mut().ints[cell] = kind.steps;
@@ -75,7 +75,7 @@ fn main() {
     println!("| what | steps of a particle | one thread (ms) | ÷ without tasks | one ÷ two threads |");
     println!("|---|---|---|---|---|");
     for kind in &KINDS {
-        let (forked, plain) = (prepared(kind.forked, kind), prepared(kind.plain, kind));
+        let (forked, plain) = (prepared(kind, true), prepared(kind, false));
         let digest = |threads| value_digest(forked.program(), run(&forked, threads).state());
         assert_eq!(digest(1), digest(2));
         let mut best = Best::none();
