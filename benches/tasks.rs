@@ -8,7 +8,7 @@ use reviver_vm::{CheckLevel, Machine, Travel};
 
 use harness::clock::{Best, measures, time};
 use harness::driven::by_native_code;
-use harness::machines::{machine_of, to_the_end};
+use harness::machines::{machine, machine_of, to_the_end};
 
 mod harness {
     pub mod clock;
@@ -38,17 +38,21 @@ const KINDS: [Kind; 3] = [
 
 /// The program with its tasks, or with calls one after the other in their place.
 fn prepared(kind: &Kind, has_tasks: bool) -> Machine {
-    let path = format!("{}/programs/{}.rasm", env!("CARGO_MANIFEST_DIR"), kind.forked);
-    let text = std::fs::read_to_string(&path).unwrap();
-    let tasks = text.lines().find(|line| line.trim_start().starts_with("par ")).unwrap();
-    let (head, call) = tasks.trim_start().trim_start_matches("par").trim().split_once(" call ").unwrap();
-    let text =
-        if has_tasks { text.clone() } else { text.replace(tasks, &format!("{head}\ncall {call}\nrof")) };
-    let mut machine = machine_of(&path, text.into_bytes());
+    let path = format!("programs/{}.rasm", kind.forked);
+    let mut machine = if has_tasks { machine(&path) } else { without_tasks(&path) };
     let program = machine.program().clone();
     let cell = program.global("steps").map(|(global, _)| program.cells(global).start).unwrap();
     machine.state_mut().ints[cell] = kind.steps;
     if kind.native { by_native_code(&machine, CheckLevel::Checked) } else { machine }
+}
+
+/// The program of a file whose `par for` is a `for` around the same call.
+fn without_tasks(path: &str) -> Machine {
+    let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let tasks = text.lines().find(|line| line.trim_start().starts_with("par ")).unwrap();
+    let (head, call) = tasks.trim_start().trim_start_matches("par").trim().split_once(" call ").unwrap();
+    machine_of(&path, text.replace(tasks, &format!("{head}\ncall {call}\nrof")).into_bytes())
 }
 
 /// Runs to the end with so many threads.
