@@ -1,5 +1,5 @@
-//! Many lanes on a device beside the same lanes on the cores of this machine, in the time that the processors spend on them: what a device
-//! that is software costs. `REVIVER_DEVICE=llvmpipe cargo bench --bench devices`
+//! Many lanes on a device beside the same lanes on one core of this machine: the time that the processors spend on them, which is what a
+//! device costs that is software, and what the clock of a graphics processor says. `REVIVER_DEVICE=llvmpipe cargo bench --bench devices`
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -10,7 +10,7 @@ use reviver::batch::prepared::PreparedBatch;
 use reviver::{Batch, CheckLevel, Device, Executable, LaneInputs};
 
 use harness::clock::{Best, measures};
-use harness::lanes::{blocks, observations, points, program_at};
+use harness::lanes::{bessel_in_f32, blocks, observations, points, program_at};
 
 mod harness {
     #[allow(dead_code, reason = "times here are those of the processors")]
@@ -47,6 +47,22 @@ struct Ready {
     results: Vec<Vec<u64>>,
 }
 
+/// How long lanes took: by a clock on the wall, in the time of all processors, and by the device's own clock, which knows no transfers.
+#[derive(Clone, Copy)]
+struct Took {
+    wall: Duration,
+    processors: Duration,
+    device: Duration,
+}
+
+impl Took {
+    const PARTS: usize = 3;
+
+    fn parts(self) -> [Duration; Took::PARTS] {
+        [self.wall, self.processors, self.device]
+    }
+}
+
 impl Ready {
     fn new(
         program: &Executable,
@@ -62,59 +78,78 @@ impl Ready {
         Ready { prepared, results }
     }
 
-    /// Carries the lanes out; how long the processors took for it.
-    fn run(&mut self, inputs: &[&[u64]]) -> Duration {
+    /// Carries the lanes out.
+    fn run(&mut self, inputs: &[&[u64]]) -> Took {
         let lanes = self.results.first().map_or(0, Vec::len);
         let mut found: Vec<&mut [u64]> = self.results.iter_mut().map(Vec::as_mut_slice).collect();
         let mut running = self.prepared.begin();
-        let before = processors();
-        running.block(inputs, lanes, &mut found, &|_| {}).unwrap();
-        processors() - before
+        let (begun, before) = (Instant::now(), processors());
+        let outcome = running.block(inputs, lanes, &mut found, &|_| {}).unwrap();
+        let (wall, processors) = (begun.elapsed(), processors() - before);
+        Took { wall, processors, device: outcome.worked.unwrap_or_default() }
     }
 }
 
-/// Seconds of the processors for the same lanes by a device and by the cores. A first run has drivers compile, and isn't counted.
-fn both(program: &Executable, device: &Device, task: &LaneTask, columns: &[Column]) -> [f64; 2] {
+/// Seconds for the same lanes by a device and by one core. A first run has drivers compile, and isn't counted.
+fn both(
+    program: &Executable,
+    device: &Device,
+    task: &LaneTask,
+    columns: &[Column],
+) -> [[f64; Took::PARTS]; 2] {
     let inputs: Vec<&[u64]> = columns.iter().map(|(_, bits)| bits.as_slice()).collect();
     let lanes = inputs.first().map_or(0, |bits| bits.len());
-    let mut both = [device, &Device::cpu()].map(|device| Ready::new(program, device, task, columns, lanes));
+    let one_core = Device::cpu_with(1);
+    let mut both = [device, &one_core].map(|device| Ready::new(program, device, task, columns, lanes));
     both.iter_mut().for_each(|ready| _ = ready.run(&inputs));
     assert!(both[0].results == both[1].results, "the device has other bits");
-    let mut best = Best::none();
+    let mut best = [Best::none(), Best::none()];
     for _ in 0..ROUNDS {
-        best.round(both.each_mut().map(|ready| ready.run(&inputs)));
+        let took = both.each_mut().map(|ready| ready.run(&inputs));
+        best.iter_mut().zip(took).for_each(|(best, took)| best.round(took.parts()));
     }
-    best.seconds()
+    best.map(|best| best.seconds())
 }
 
 const ROUNDS: usize = 5;
 
-/// The bits of a real.
+/// The bits of reals in f64.
 fn reals(columns: Vec<(String, Vec<f64>)>) -> Vec<Column> {
     let bits = |column: Vec<f64>| column.into_iter().map(f64::to_bits).collect();
     columns.into_iter().map(|(name, column)| (name, bits(column))).collect()
 }
 
+/// What lanes are timed with: a program, what is asked of each, and the numbers they are given.
+type Subject = (Executable, LaneTask, Vec<Column>);
+
 /// Gradients of a Bessel function.
-fn bessel(device: &Device, level: CheckLevel, lanes: usize) -> [f64; 2] {
+fn bessel(level: CheckLevel, lanes: usize) -> Subject {
     let program = program_at("besselj", level);
     let task = LaneTask::Gradient { loss: program.loss("out").unwrap(), by: Vec::new() };
-    both(&program, device, &task, &reals(vec![("z".to_owned(), points(lanes))]))
+    (program, task, reals(vec![("z".to_owned(), points(lanes))]))
+}
+
+/// The same in floats of 32 bits.
+fn bessel_f32(level: CheckLevel, lanes: usize) -> Subject {
+    let program = bessel_in_f32(level);
+    let task = LaneTask::Gradient { loss: program.loss("out").unwrap(), by: Vec::new() };
+    let bits = points(lanes).into_iter().map(|z| u64::from((z as f32).to_bits())).collect();
+    (program, task, vec![("z".to_owned(), bits)])
 }
 
 /// A cipher over blocks.
-fn xtea(device: &Device, level: CheckLevel, lanes: usize) -> [f64; 2] {
+fn xtea(level: CheckLevel, lanes: usize) -> Subject {
     let bits = |column: Vec<i64>| column.into_iter().map(i64::cast_unsigned).collect();
-    let columns: Vec<Column> = blocks(lanes).into_iter().map(|(name, column)| (name, bits(column))).collect();
-    both(&program_at("xtea_blocks", level), device, &LaneTask::Run, &columns)
+    let columns = blocks(lanes).into_iter().map(|(name, column)| (name, bits(column))).collect();
+    (program_at("xtea_blocks", level), LaneTask::Run, columns)
 }
 
 /// Jacobians of bundle adjustment.
-fn bundle(device: &Device, level: CheckLevel, lanes: usize) -> [f64; 2] {
+fn bundle(level: CheckLevel, lanes: usize) -> Subject {
     let program = program_at("bundle_adjustment", level);
     let cells = |names: &[&str]| names.iter().map(|name| program.reals(name).unwrap()).collect();
     let (of, by) = (cells(&["residual", "weight_residual"]), cells(&["camera", "X", "w"]));
-    both(&program, device, &LaneTask::Jacobian { of, by }, &reals(observations(lanes)))
+    (program, LaneTask::Jacobian { of, by }, reals(observations(lanes)))
 }
 
 /// How long the command takes for one lane, with all that belongs to its start. What the device gets right is known from a first call; what its driver
@@ -152,27 +187,39 @@ fn straight_line(updates: usize) -> tempfile::NamedTempFile {
     file
 }
 
+/// A line of the table.
+fn row(device: &Device, what: &str, lanes: usize, (program, task, columns): Subject) {
+    let took = both(&program, device, &task, &columns);
+    let [[wall, processors, clock], [_, core, _]] = took.map(|part| part.map(|s| s * 1e9 / lanes as f64));
+    let clocked = |number: f64| if clock > 0.0 { format!("{number:.3}") } else { "none".to_owned() };
+    println!(
+        "| {what} | {lanes} | {} | {wall:.2} | {processors:.1} | {core:.1} | {:.2} | {} |",
+        clocked(clock),
+        processors / core,
+        clocked(core / clock)
+    );
+}
+
 fn main() {
     let Ok(name) = std::env::var("REVIVER_DEVICE") else {
         println!("SKIPPED: no device is named. Set REVIVER_DEVICE to a part of its name.");
         return;
     };
     let device = Device::named(&name).unwrap();
-    // The driver of a software device takes a minute for each of the shaders of a Jacobian.
-    let (lanes, observations) = if measures() { (1_000_000, Some(100_000)) } else { (100, None) };
+    let lanes = if measures() { 1_000_000 } else { 100 };
     println!(
-        "{}\n| | lanes | ns a lane by the device | by the cores | ratio |\n|---|---|---|---|---|",
+        "{}\n| | lanes | ns a lane by the device's clock | with transfers | its time of processors | by one core | \
+         processors ÷ core | core ÷ clock |\n|---|---|---|---|---|---|---|---|",
         device.name()
     );
-    let row = |what: &str, lanes: usize, seconds: [f64; 2]| {
-        let [own, other] = seconds.map(|seconds| seconds * 1e9 / lanes as f64);
-        println!("| {what} | {lanes} | {own:.0} | {other:.0} | {:.2} |", own / other);
-    };
     for (level, name) in [(CheckLevel::Checked, "checked"), (CheckLevel::Unchecked, "unchecked")] {
-        row(&format!("besselj, gradient, {name}"), lanes, bessel(&device, level, lanes));
-        row(&format!("XTEA, {name}"), lanes, xtea(&device, level, lanes));
-        if let Some(lanes) = observations {
-            row(&format!("bundle adjustment, Jacobian, {name}"), lanes, bundle(&device, level, lanes));
+        row(&device, &format!("besselj, gradient, {name}"), lanes, bessel(level, lanes));
+        row(&device, &format!("besselj, gradient, f32, {name}"), lanes, bessel_f32(level, lanes));
+        row(&device, &format!("XTEA, {name}"), lanes, xtea(level, lanes));
+        // The driver of a software device takes a minute for each of the shaders of a Jacobian.
+        for observations in [100_000, 1_000_000].into_iter().filter(|_| measures()) {
+            let what = format!("bundle adjustment, Jacobian, {name}");
+            row(&device, &what, observations, bundle(level, observations));
         }
     }
     let line = straight_line(if measures() { 1000 } else { 10 });

@@ -171,6 +171,7 @@ impl BatchPage {
         let mut times = vec![("load", load), ("compile", compile), ("read", read), ("run", run)];
         if !self.is_by_cores() {
             times.extend([("upload", self.outcome.upload), ("download", self.outcome.download)]);
+            times.extend(self.outcome.worked.map(|worked| ("device", worked)));
         }
         times.push(("write", write));
         times

@@ -65,6 +65,8 @@ pub struct BlockOutcome {
     /// What it took to send words to a device, and to fetch results from it. It may have worked on other lanes meanwhile.
     pub upload: Duration,
     pub download: Duration,
+    /// How long a device has worked on lanes, by its own clock. None where it has none.
+    pub worked: Option<Duration>,
 }
 
 impl BlockOutcome {
@@ -77,6 +79,14 @@ impl BlockOutcome {
         self.by_processor += other.by_processor;
         self.upload += other.upload;
         self.download += other.download;
+        self.add_work(other.worked);
+    }
+
+    /// Adds what a device has worked besides.
+    pub(super) fn add_work(&mut self, other: Option<Duration>) {
+        if let Some(other) = other {
+            *self.worked.get_or_insert_default() += other;
+        }
     }
 
     /// The same of lanes whose numbers in the outcome are places in a list: the numbers that stand there.

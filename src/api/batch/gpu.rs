@@ -129,6 +129,7 @@ impl PreparedLanes for GpuLanes {
             let ran = self.go(pass, inputs, results, &mut is_open)?;
             outcome.upload += ran.upload;
             outcome.download += ran.download;
+            outcome.add_work(ran.worked);
         }
         let open: Vec<usize> = (0..lanes).filter(|&row| is_open.get(row) == Some(&true)).collect();
         progress((lanes - open.len()) as u64);

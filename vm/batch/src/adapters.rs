@@ -159,6 +159,7 @@ mod tests {
             has_f64: false,
             has_i64,
             has_passthrough: backend == "vulkan",
+            float_controls: crate::float_controls::FloatControls::NONE,
             backend: backend.to_owned(),
             most_bytes_of_binding: 1 << 27,
             lanes_together: 32,

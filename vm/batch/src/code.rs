@@ -32,9 +32,10 @@ impl ShaderCode {
     pub fn of(wgsl: &str, lowering: Lowering, floats: bool, helper_rounds: u32) -> Result<Self, BatchError> {
         let text = lowered(wgsl, lowering)?;
         let valid = ValidShader::of(&text, lowering.wide(floats))?;
+        let helper_rounds = helper_rounds.max(lowering.singles.rounds());
         let uncounted_rounds = uncounted_rounds(valid.module(), helper_rounds);
         let form = match lowering.results {
-            LoweredResults::Decorated => ShaderForm::Spirv(Spirv::of(&valid)?),
+            LoweredResults::Decorated => ShaderForm::Spirv(Spirv::of(&valid, lowering.controls)?),
             LoweredResults::Opaque => ShaderForm::Wgsl(text.into_owned()),
         };
         Ok(Self { form, uncounted_rounds })

@@ -10,7 +10,7 @@ use wgpu::{ErrorFilter, PollError, PollType};
 
 use crate::error::BatchError;
 use crate::info::DeviceInfo;
-use crate::lowering::{LoweredIntegers, Lowering};
+use crate::lowering::{LoweredIntegers, LoweredSingles, Lowering};
 use crate::probe::Probe;
 use crate::ready::ready;
 
@@ -71,12 +71,32 @@ impl BatchDevice {
     fn asked(opened: Arc<Opened>, lowering: Lowering, known: Option<Probe>) -> Result<Self, BatchError> {
         let unasked = Probe::unasked(&opened.info, lowering);
         let mut device = Self { opened, lowering, probe: Arc::new(unasked) };
-        device.probe = Arc::new(match known {
-            Some(probe) => probe,
-            None => Probe::ask(&device)?,
-        });
+        match known {
+            Some(probe) => {
+                device.lowering = probe.lowering;
+                device.probe = Arc::new(probe);
+            }
+            None => device.ask()?,
+        }
         device.is_exact_for(DeviceNumbers::Integers)?;
         Ok(device)
+    }
+
+    /// Asks what it gets right: where that aren't floats of 32 bits, it is asked again with its quotients made in other ways.
+    fn ask(&mut self) -> Result<(), BatchError> {
+        self.probe = Arc::new(Probe::ask(self)?);
+        if self.probe.f32_is_exact || self.lowering.singles != LoweredSingles::Native {
+            return Ok(());
+        }
+        for lowering in self.lowering.with_other_singles() {
+            let other = Self { lowering, ..self.clone() };
+            let probe = Probe::ask(&other)?;
+            if probe.f32_is_exact {
+                *self = Self { probe: Arc::new(probe), ..other };
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// The same device, which is given shaders in another form. It is asked anew.
@@ -244,8 +264,10 @@ fn kind(info: &DeviceInfo) -> &'static str {
 
 impl Opened {
     fn of(adapter: &wgpu::Adapter, info: &DeviceInfo) -> Result<Self, BatchError> {
-        let wanted =
-            wgpu::Features::SHADER_F64 | wgpu::Features::SHADER_INT64 | wgpu::Features::PASSTHROUGH_SHADERS;
+        let wanted = wgpu::Features::SHADER_F64
+            | wgpu::Features::SHADER_INT64
+            | wgpu::Features::PASSTHROUGH_SHADERS
+            | wgpu::Features::TIMESTAMP_QUERY;
         let (device, queue) = ready(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("reviver"),
             required_features: adapter.features() & wanted,

@@ -1,7 +1,8 @@
 //! What is known of a device before it is opened. Opens none.
 
 use crate::error::BatchError;
-use crate::lowering::{LoweredIntegers, LoweredResults, Lowering};
+use crate::float_controls::FloatControls;
+use crate::lowering::{LoweredIntegers, LoweredResults, LoweredSingles, Lowering};
 
 /// What is known of a device before it is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct DeviceInfo {
     pub has_i64: bool,
     /// Whether it takes SPIR-V as it is, in which it is told what it may not rewrite. Without that results are made opaque.
     pub has_passthrough: bool,
+    /// What a shader that it takes as it is can say of floats of 32 bits.
+    pub float_controls: FloatControls,
     /// What it is reached by.
     pub backend: String,
     /// Bytes of the largest piece of memory that a shader can be bound to.
@@ -45,6 +48,7 @@ impl DeviceInfo {
             // Others than Vulkan take something else as it is.
             has_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS)
                 && info.backend == wgpu::Backend::Vulkan,
+            float_controls: FloatControls::of(adapter),
             backend: info.backend.to_string(),
             most_bytes_of_binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
             lanes_together: info.subgroup_max_size.max(1),
@@ -62,11 +66,12 @@ impl DeviceInfo {
         if self.address.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.address) }
     }
 
-    /// What becomes of shaders for it.
+    /// What becomes of shaders for it, if floats of 32 bits are right then.
     pub(crate) fn lowering(&self) -> Lowering {
         let integers = if self.has_i64 { LoweredIntegers::Native } else { LoweredIntegers::Pairs };
         let results = if self.has_passthrough { LoweredResults::Decorated } else { LoweredResults::Opaque };
-        Lowering { integers, results }
+        let controls = if self.has_passthrough { self.float_controls } else { FloatControls::NONE };
+        Lowering { integers, results, singles: LoweredSingles::Native, controls }
     }
 
     pub(crate) fn lacks(&self, feature: &str, cure: &str) -> BatchError {

@@ -13,7 +13,7 @@
 //! | `probe` | what a device gets right |
 //! | `lowering` | the text of a shader for devices without 64-bit integers, or whose drivers may rewrite sums |
 //! | `valid`, `spirv`, `loops`, `code` | from there to what the device is given, and how long its helpers' loops are |
-//! | `passthrough` | where it is given that, the one file with unsafe code |
+//! | `passthrough`, `float_controls` | where it is given that, and what it says of floats then: the files with unsafe code |
 //! | `dispatch` | lanes carried out |
 //! | `error`, `no_shader` | why a batch isn't carried out |
 
@@ -25,6 +25,7 @@ mod device_lanes;
 mod dispatch;
 mod ends;
 mod error;
+mod float_controls;
 mod forms;
 mod graph;
 mod info;
@@ -55,6 +56,7 @@ pub use device::{BatchDevice, DeviceNumbers};
 pub use device_lanes::DeviceLanes;
 pub use dispatch::{LaneStatus, LanesRun};
 pub use error::BatchError;
+pub use float_controls::FloatControls;
 pub use info::DeviceInfo;
 pub use lanes::{LaneWay, LanesRequest, ShaderCell};
 pub use no_shader::NoShader;

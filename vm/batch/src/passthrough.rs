@@ -1,4 +1,4 @@
-//! The one file with unsafe code: SPIR-V is given to the driver as it is.
+//! SPIR-V is given to the driver as it is, which is unsafe code.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,8 @@ pub(crate) fn passed_module(device: &wgpu::Device, spirv: &Spirv) -> wgpu::Shade
         ..Default::default()
     };
     // SAFETY: A `Spirv` is only made by naga's own writer, of a module that naga's validator accepted for what the device has, with
-    // every index kept within what is bound. What is added to it are decorations of results that exist, in the place of decorations. Its
+    // every index kept within what is bound. What is added to it are decorations of results that exist, in the place of decorations,
+    // and the mode of its entry point, of which the device says that it has it. Its
     // loops end: those of lanes after the rounds that they are allowed, those of helpers after 64.
     #[allow(unsafe_code)]
     unsafe {

@@ -1,7 +1,8 @@
 //! From a shader that is well-formed to SPIR-V whose arithmetic no driver may rewrite. Knows no device, and nothing of what a shader is for.
 //!
 //! Drivers simplify sums as if they were exact, unless each result is decorated with `NoContraction`. naga doesn't write that, so
-//! it is put in here.
+//! it is put in here; and so are, for devices that know them, modes of floats of 32 bits
+//! (`SPV_KHR_float_controls`).
 
 use std::collections::BTreeSet;
 
@@ -9,6 +10,7 @@ use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 
 use crate::error::BatchError;
+use crate::float_controls::FloatControls;
 use crate::valid::ValidShader;
 
 /// A shader that naga's validator found well-formed, written by naga, with its arithmetic decorated. Nothing else makes one.
@@ -21,10 +23,10 @@ impl Spirv {
     /// # Errors
     ///
     /// [`BatchError::Shader`] with what naga's writer says.
-    pub fn of(shader: &ValidShader) -> Result<Self, BatchError> {
+    pub fn of(shader: &ValidShader, controls: FloatControls) -> Result<Self, BatchError> {
         let written = spv::write_vec(shader.module(), shader.info(), &options(), None)
             .map_err(|error| BatchError::Shader(error.to_string()))?;
-        match decorated(&written) {
+        match controlled(&written, controls).as_deref().and_then(decorated) {
             Some(words) => Ok(Self { words }),
             None => Err(BatchError::Shader("what was written isn't SPIR-V".to_owned())),
         }
@@ -66,6 +68,24 @@ const EXTENDED_ARITHMETIC: [u32; 3] = [31, 32, 50];
 /// What comes before annotations: capabilities, extensions, imports, the memory model, entry points, their modes, and debugging.
 const BEFORE_ANNOTATIONS: [u32; 14] = [17, 10, 11, 14, 15, 16, 331, 2, 3, 4, 5, 6, 7, 330];
 
+const CAPABILITY: u32 = 17;
+const EXTENSION: u32 = 10;
+const ENTRY_POINT: u32 = 15;
+const EXECUTION_MODE: u32 = 16;
+/// The modes of entry points that float controls are, each with its capability.
+const DENORM_PRESERVE: FloatMode = FloatMode { mode: 4459, capability: 4464 };
+const ROUNDING_MODE_RTE: FloatMode = FloatMode { mode: 4462, capability: 4467 };
+const FLOAT_CONTROLS: &str = "SPV_KHR_float_controls";
+/// What comes before extensions, and what comes before the modes of entry points.
+const BEFORE_EXTENSIONS: [u32; 1] = [CAPABILITY];
+const BEFORE_MODES: [u32; 5] = [CAPABILITY, EXTENSION, 11, 14, ENTRY_POINT];
+
+#[derive(Clone, Copy, Debug)]
+struct FloatMode {
+    mode: u32,
+    capability: u32,
+}
+
 /// One instruction and where it begins.
 struct SpirvInstruction<'a> {
     at: usize,
@@ -94,22 +114,54 @@ fn arithmetic_result(instruction: &SpirvInstruction<'_>) -> Option<u32> {
     if is_arithmetic { instruction.operands.get(1).copied() } else { None }
 }
 
+/// A text as instructions have it: its bytes with a 0 behind them, and more up to a whole word.
+fn string_words(text: &str) -> Vec<u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(bytes.len() / 4 * 4 + 4, 0);
+    bytemuck::pod_collect_to_vec(&bytes)
+}
+
+/// An instruction in words.
+fn instruction(code: u32, operands: &[u32]) -> Vec<u32> {
+    let length = operands.len() as u32 + 1;
+    std::iter::once(length << 16 | code).chain(operands.iter().copied()).collect()
+}
+
+/// The same module, with instructions in front of the first one that isn't among `before`.
+fn inserted(words: &[u32], before: &[u32], added: &[u32]) -> Option<Vec<u32>> {
+    let instructions = instructions(words)?;
+    let first = instructions.iter().find(|instruction| !before.contains(&instruction.code));
+    let (front, back) = words.split_at_checked(first.map_or(words.len(), |instruction| instruction.at))?;
+    Some([front, added, back].concat())
+}
+
+/// The same module, whose entry points have modes of floats of 32 bits.
+fn controlled(words: &[u32], controls: FloatControls) -> Option<Vec<u32>> {
+    let FloatControls { keep_subnormals, round_to_nearest } = controls;
+    let wanted = [(keep_subnormals, DENORM_PRESERVE), (round_to_nearest, ROUNDING_MODE_RTE)];
+    let wanted = wanted.iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, mode)| *mode);
+    let modes: Vec<FloatMode> = wanted.collect();
+    if modes.is_empty() {
+        return Some(words.to_vec());
+    }
+    let capabilities: Vec<u32> =
+        modes.iter().flat_map(|mode| instruction(CAPABILITY, &[mode.capability])).collect();
+    let with_capabilities = inserted(words, &[], &capabilities)?;
+    let name = instruction(EXTENSION, &string_words(FLOAT_CONTROLS));
+    let with_extension = inserted(&with_capabilities, &BEFORE_EXTENSIONS, &name)?;
+    let of_entry =
+        |entry: u32| modes.iter().flat_map(move |mode| instruction(EXECUTION_MODE, &[entry, mode.mode, 32]));
+    let entries = instructions(words)?.into_iter().filter(|instruction| instruction.code == ENTRY_POINT);
+    let of_entries = entries.filter_map(|entry| entry.operands.get(1).copied()).flat_map(of_entry);
+    inserted(&with_extension, &BEFORE_MODES, &of_entries.collect::<Vec<_>>())
+}
+
 /// The same module, with each arithmetic result decorated in front of the other annotations.
 fn decorated(words: &[u32]) -> Option<Vec<u32>> {
-    let instructions = instructions(words)?;
-    let results: BTreeSet<u32> = instructions.iter().filter_map(arithmetic_result).collect();
-    let place = instructions
-        .iter()
-        .find(|instruction| !BEFORE_ANNOTATIONS.contains(&instruction.code))
-        .map_or(words.len(), |instruction| instruction.at);
-    let (before, after) = words.split_at_checked(place)?;
-    let mut all = Vec::with_capacity(words.len() + 3 * results.len());
-    all.extend_from_slice(before);
-    for result in results {
-        all.extend_from_slice(&[3 << 16 | DECORATE, result, NO_CONTRACTION]);
-    }
-    all.extend_from_slice(after);
-    Some(all)
+    let results: BTreeSet<u32> = instructions(words)?.iter().filter_map(arithmetic_result).collect();
+    let decorations: Vec<u32> =
+        results.iter().flat_map(|&result| instruction(DECORATE, &[result, NO_CONTRACTION])).collect();
+    inserted(words, &BEFORE_ANNOTATIONS, &decorations)
 }
 
 #[cfg(test)]
@@ -131,7 +183,7 @@ mod tests {
         }";
 
     fn spirv() -> Spirv {
-        Spirv::of(&ValidShader::of(SUMS, ALL).unwrap()).unwrap()
+        Spirv::of(&ValidShader::of(SUMS, ALL).unwrap(), FloatControls::NONE).unwrap()
     }
 
     #[test]
@@ -171,6 +223,34 @@ mod tests {
         };
         let added = instructions(ours.words()).unwrap().iter().filter(is_ours).count();
         assert_eq!(ours.words().len(), written.len() + 3 * added);
+    }
+
+    #[test]
+    fn modes_of_floats_are_those_of_every_entry_point() {
+        let valid = ValidShader::of(SUMS, ALL).unwrap();
+        let [.., controls] = FloatControls::all();
+        let controlled = Spirv::of(&valid, controls).unwrap();
+        let all = instructions(controlled.words()).unwrap();
+        let modes = [DENORM_PRESERVE, ROUNDING_MODE_RTE];
+        assert_eq!(
+            [all[0].operands, all[1].operands],
+            modes.each_ref().map(|mode| std::slice::from_ref(&mode.capability))
+        );
+        let names = all.iter().filter(|instruction| instruction.code == EXTENSION);
+        let mut names = names.map(|name| bytemuck::cast_slice::<u32, u8>(name.operands));
+        assert!(names.any(|name| name == b"SPV_KHR_float_controls\0\0"));
+        let entry = all.iter().find(|instruction| instruction.code == ENTRY_POINT).unwrap().operands[1];
+        for FloatMode { mode, .. } in modes {
+            let is_mode = |instruction: &&SpirvInstruction<'_>| {
+                instruction.code == EXECUTION_MODE && instruction.operands == [entry, mode, 32]
+            };
+            assert_eq!(all.iter().filter(is_mode).count(), 1);
+        }
+        // Each kind of instruction stands behind those that come before it.
+        let order = [CAPABILITY, EXTENSION, 11, 14, ENTRY_POINT, EXECUTION_MODE];
+        let places: Vec<usize> =
+            all.iter().map_while(|one| order.iter().position(|code| *code == one.code)).collect();
+        assert!(places.is_sorted() && places.last() == Some(&5), "{places:?}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::adapters::Adapters;
 use crate::device::BatchDevice;
-use crate::lowering::{LoweredIntegers, LoweredResults, Lowering};
+use crate::lowering::{LoweredIntegers, LoweredResults, LoweredSingles, Lowering};
 use crate::valid::names_wide_floats;
 
 /// The device of `REVIVER_DEVICE`, by a part of its name. None where nobody names one, unless `REVIVER_NEEDS_DEVICE` says that there must be one:
@@ -36,14 +36,30 @@ pub(crate) fn lowerings(wgsl: &str) -> Vec<Lowering> {
         false => &[LoweredIntegers::Native, LoweredIntegers::Pairs],
     };
     let results = [LoweredResults::Decorated, LoweredResults::Opaque];
-    let of_one = |&integers: &LoweredIntegers| results.map(|results| Lowering { integers, results });
-    integers.iter().flat_map(of_one).collect()
+    let of_one = |&integers: &LoweredIntegers| {
+        results.map(|results| Lowering { integers, results, ..Lowering::PLAIN })
+    };
+    let mut all: Vec<Lowering> = integers.iter().flat_map(of_one).collect();
+    if wgsl.contains("f32") {
+        let furthest = all.last().map(|&last| Lowering { singles: LoweredSingles::Whole, ..last });
+        all.extend(furthest);
+    }
+    all
 }
 
 /// The device that tests share, with the form that it is given shaders in, and with the one that is furthest from their text.
 pub(crate) fn devices_for(wgsl: &str) -> Vec<BatchDevice> {
     let furthest = lowerings(wgsl).into_iter().next_back();
-    device().into_iter().chain(furthest.and_then(device_with)).collect()
+    let has_singles = wgsl.contains("f32");
+    // Where a driver makes subnormal numbers 0 unless it is told not to, only the form is right that tells it.
+    let is_right = |device: &BatchDevice| {
+        let is_right = !has_singles || device.probe().f32_is_exact;
+        if !is_right {
+            eprintln!("SKIPPED: {:?}, in which the device has other floats of 32 bits", device.lowering());
+        }
+        is_right
+    };
+    device().into_iter().chain(furthest.and_then(device_with).filter(is_right)).collect()
 }
 
 /// The device that tests share, with a form that it is given shaders in. It is asked once.

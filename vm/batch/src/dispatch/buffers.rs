@@ -3,12 +3,13 @@
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wgpu::{BufferUsages, MapMode};
 
+use super::clock::{CLOCK_BYTES, DeviceClock};
 use super::pipeline::Pipeline;
-use super::room::{BEFORE_RESULTS, BEHIND_STATUSES, STATUS, WORD, WordShape, groups};
+use super::room::{BEFORE_RESULTS, BEHIND_STATUSES, CLOCK, STATUS, WORD, WordShape, groups};
 use crate::device::BatchDevice;
 use crate::error::BatchError;
 use crate::shader::{Parameters, WORKGROUP, status};
@@ -26,8 +27,9 @@ pub(super) struct Buffers {
     found: wgpu::Buffer,
     statuses: wgpu::Buffer,
     steps: wgpu::Buffer,
-    /// To the processor: the count of lanes under way, then words, steps and statuses.
+    /// To the processor: the count of lanes under way and the clock, then words, steps and statuses.
     back: wgpu::Buffer,
+    clock: Option<DeviceClock>,
     of_first: wgpu::BindGroup,
     of_next: wgpu::BindGroup,
     sent: Option<MappedAnswer>,
@@ -56,6 +58,8 @@ pub(super) struct AskedDispatch {
 pub(super) struct Pending {
     pub begun: Instant,
     pub with_results: bool,
+    /// Whether lanes are worked on, and not only fetched.
+    has_dispatches: bool,
     answer: MappedAnswer,
 }
 
@@ -129,7 +133,7 @@ impl Buffers {
             let bound = [&given, &found, &kept, &statuses, &steps];
             let of_first = pipeline.bind(device, (&parameters, 0), bound);
             let of_next = pipeline.bind(device, (&parameters, OF_NEXT), bound);
-            let sent = None;
+            let (clock, sent) = (DeviceClock::of(device), None);
             Self {
                 capacity,
                 shape,
@@ -140,6 +144,7 @@ impl Buffers {
                 statuses,
                 steps,
                 back,
+                clock,
                 of_first,
                 of_next,
                 sent,
@@ -197,7 +202,12 @@ impl Buffers {
             for number in 0..asked.dispatches {
                 let is_first = asked.is_first && number == 0;
                 let group = if is_first { &self.of_first } else { &self.of_next };
-                self.dispatch(device, pipeline, &mut encoder, group, block);
+                let is_last = number + 1 == asked.dispatches;
+                let notes = self.clock.as_ref().and_then(|clock| clock.notes(number == 0, is_last));
+                self.dispatch(device, pipeline, &mut encoder, (group, notes), block);
+            }
+            if let Some(clock) = self.clock.as_ref().filter(|_| asked.dispatches > 0) {
+                clock.copy(&mut encoder, &self.back, CLOCK);
             }
             let bytes = self.copy_back(&mut encoder, block, asked.with_results);
             let submission = device.submit(encoder.finish());
@@ -208,8 +218,8 @@ impl Buffers {
             let mapped = map(&self.send, MapMode::Write, self.shape.given * self.capacity * WORD);
             self.sent = Some(MappedAnswer { submission: submission.clone(), mapped });
         }
-        let answer = MappedAnswer { submission, mapped };
-        Ok(Pending { begun, with_results: asked.with_results, answer })
+        let (answer, has_dispatches) = (MappedAnswer { submission, mapped }, asked.dispatches > 0);
+        Ok(Pending { begun, with_results: asked.with_results, has_dispatches, answer })
     }
 
     /// Waits for a submission: how many lanes are under way behind its last dispatch.
@@ -218,6 +228,13 @@ impl Buffers {
         let bytes = self.back_bytes(device, 0..STATUS)?;
         let count = bytemuck::pod_collect_to_vec::<u8, u32>(&bytes);
         count.first().copied().ok_or_else(|| BatchError::Device("no count came back".to_owned()))
+    }
+
+    /// How long the device has worked on a submission that was waited for, where it can tell.
+    pub fn worked(&self, device: &BatchDevice, pending: &Pending) -> Result<Option<Duration>, BatchError> {
+        let Some(clock) = self.clock.as_ref().filter(|_| pending.has_dispatches) else { return Ok(None) };
+        let bytes = self.back_bytes(device, CLOCK..CLOCK + CLOCK_BYTES)?;
+        Ok(Some(clock.between(&bytes)))
     }
 
     /// Reads what the lanes have come to behind a submission with results that was waited for: words, steps, statuses.
@@ -286,14 +303,17 @@ impl Buffers {
         device: &BatchDevice,
         pipeline: &Pipeline,
         encoder: &mut wgpu::CommandEncoder,
-        group: &wgpu::BindGroup,
+        (group, notes): (&wgpu::BindGroup, Option<wgpu::ComputePassTimestampWrites<'_>>),
         block: LaneSpan,
     ) {
         let behind = (block.stride() * STATUS) as u64;
         encoder.clear_buffer(&self.statuses, behind, Some((BEHIND_STATUSES * STATUS) as u64));
         let (columns, rows) =
             groups(block.lanes, device.wgpu().limits().max_compute_workgroups_per_dimension);
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some("lanes"),
+            timestamp_writes: notes,
+        });
         pass.set_pipeline(pipeline.compute());
         pass.set_bind_group(0, group, &[]);
         pass.dispatch_workgroups(columns, rows, 1);

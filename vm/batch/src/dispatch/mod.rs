@@ -6,8 +6,10 @@
 //! | `pipeline` | the shader as the device has it |
 //! | `buffers` | memory for one block of lanes |
 //! | `pace` | how much is asked for at once |
+//! | `clock` | how long the device works on it |
 
 mod buffers;
+mod clock;
 mod pace;
 mod pipeline;
 mod room;
@@ -53,6 +55,8 @@ pub struct LanesRun {
     pub upload: Duration,
     /// What it took to fetch results from where the device has left them, and to lay them out in columns.
     pub download: Duration,
+    /// How long the device has worked on the lanes, by its own clock. None where it has none.
+    pub worked: Option<Duration>,
 }
 
 /// A shader on a device, which carries out batches from any thread, several at a time.
@@ -300,6 +304,9 @@ impl Batch<'_, '_> {
         let mut submissions = 1;
         loop {
             let under_way = buffers.under_way(device, &pending)?;
+            if let Some(worked) = buffers.worked(device, &pending)? {
+                *self.ran.worked.get_or_insert_default() += worked;
+            }
             let took = self.heard.max(pending.begun).elapsed();
             self.heard = Instant::now();
             if under_way == 0 && pending.with_results {

@@ -1,5 +1,6 @@
 //! How many lanes fit what a device can be bound to, and how their groups are laid out. Knows no device, only its limits.
 
+use super::clock::CLOCK_BYTES;
 use crate::shader::{LaneShader, WORKGROUP};
 
 /// Words of 64 bits that each lane has of its own.
@@ -16,8 +17,10 @@ pub(super) const WORD: usize = 8;
 pub(super) const STATUS: usize = 4;
 /// Words behind the statuses.
 pub(super) const BEHIND_STATUSES: usize = 3;
-/// Bytes in front of what is read back: the count of lanes under way, and nothing.
-pub(super) const BEFORE_RESULTS: usize = 16;
+/// Where the device's clock is read back: behind the count of lanes under way.
+pub(super) const CLOCK: usize = 16;
+/// Bytes in front of what is read back.
+pub(super) const BEFORE_RESULTS: usize = CLOCK + CLOCK_BYTES;
 
 impl WordShape {
     pub fn of(shader: &LaneShader) -> Self {

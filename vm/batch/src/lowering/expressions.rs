@@ -142,6 +142,11 @@ impl<'a> Expressions<'a> {
         }
     }
 
+    /// Whether it is one float of 32 bits.
+    fn is_single(&self, handle: Handle<Expression>) -> bool {
+        matches!(self.inner(handle), TypeInner::Scalar(Scalar { kind: ScalarKind::Float, width: 4 }))
+    }
+
     fn is_vector(&self, handle: Handle<Expression>) -> bool {
         matches!(self.inner(handle), TypeInner::Vector { .. })
     }
@@ -234,6 +239,15 @@ impl<'a> Expressions<'a> {
         let (a, b) = (self.operand(left, a), self.operand(right, b));
         // A driver that takes every float for a number knows what a number and itself come to.
         let b = if left == right { self.hidden(right, b) } else { b };
+        if self.is_single(left) {
+            let singles = self.types.lowering.singles;
+            if operator == BinaryOperator::Divide {
+                return Ok(self.sealed(handle, singles.quotient(&a, &b)));
+            }
+            if let Some(comparison) = singles.comparison(operator, &a, &b) {
+                return Ok(comparison);
+            }
+        }
         Ok(self.sealed(handle, format!("{a} {} {b}", symbol(operator))))
     }
 
@@ -259,6 +273,16 @@ impl<'a> Expressions<'a> {
                 true => Err(refused(&format!("{function:?} of vectors of integers of 64 bits"))),
                 false => integers::math(function, scalar.kind, arguments),
             };
+        }
+        let singles = self.types.lowering.singles;
+        match (function, arguments) {
+            (MathFunction::Sqrt, [a]) if self.is_single(first) => {
+                return Ok(self.sealed(handle, singles.root(a)));
+            }
+            (MathFunction::Abs, [a]) if self.is_single(first) => {
+                return Ok(self.sealed(handle, singles.magnitude(a)));
+            }
+            _ => (),
         }
         let name = match function {
             MathFunction::Abs => "abs",

@@ -5,6 +5,7 @@
 //! - Integers of 64 bits become `vec2<u32>`, the lower word first, so that buffers are the same bytes; operations on them become calls.
 //! - Results that a driver may rewrite become opaque: their bits go through an exclusive or with a word of a buffer which is 0, which
 //!   no driver knows.
+//! - Quotients, square roots and comparisons of floats of 32 bits become calls where the device's own aren't right.
 //!
 //! Only what shaders of this crate say has a lowering. Everything else is refused in words.
 //!
@@ -13,11 +14,14 @@
 //! | `types` | types and literals |
 //! | `integers` | operations on integers of 64 bits as calls |
 //! | `expressions`, `statements` | a function, written anew |
-//! | `pairs` | the functions that are called |
+//! | `pairs`, `singles` | the functions that are called |
+//! | `functions` | which of them a text needs |
 
 mod expressions;
+mod functions;
 mod integers;
 mod pairs;
+mod singles;
 mod statements;
 #[cfg(test)]
 mod tests;
@@ -31,9 +35,11 @@ use naga::{
 };
 use naga::{Binding, ResourceBinding, StorageAccess, TypeInner};
 
+pub(crate) use self::singles::LoweredSingles;
 use self::statements::FunctionWriter;
 use self::types::{LoweredTypes, global_name, refused};
 use crate::error::BatchError;
+use crate::float_controls::FloatControls;
 use crate::valid::{ValidShader, WideTypes};
 
 /// How a device carries out integers of 64 bits.
@@ -59,6 +65,9 @@ pub(crate) enum LoweredResults {
 pub(crate) struct Lowering {
     pub integers: LoweredIntegers,
     pub results: LoweredResults,
+    pub singles: LoweredSingles,
+    /// What the shader says of floats of 32 bits, where results are decorated.
+    pub controls: FloatControls,
 }
 
 impl Lowering {
@@ -67,8 +76,50 @@ impl Lowering {
         WideTypes { floats, integers: self.integers == LoweredIntegers::Native }
     }
 
-    /// Both, in the user's words.
-    pub fn answers(self) -> [(&'static str, &'static str); 2] {
+    /// A text as it is, for a device of which nothing more is known.
+    #[cfg(test)]
+    pub const PLAIN: Lowering = Lowering {
+        integers: LoweredIntegers::Native,
+        results: LoweredResults::Decorated,
+        singles: LoweredSingles::Native,
+        controls: FloatControls::NONE,
+    };
+
+    /// All that there are.
+    pub fn all() -> impl Iterator<Item = Lowering> {
+        let with = |integers, results| {
+            let of_singles = move |singles| {
+                FloatControls::all().map(|controls| Lowering { integers, results, singles, controls })
+            };
+            LoweredSingles::ALL.into_iter().flat_map(of_singles)
+        };
+        let all = [LoweredIntegers::Native, LoweredIntegers::Pairs];
+        let both =
+            |integers| [LoweredResults::Decorated, LoweredResults::Opaque].map(|results| (integers, results));
+        all.into_iter().flat_map(both).flat_map(move |(integers, results)| with(integers, results))
+    }
+
+    /// Other ways to compute with floats of 32 bits, the fastest first, for a device that doesn't get them right itself. Where results must be
+    /// opaque, so must those of multiply-adds.
+    pub fn with_other_singles(self) -> impl Iterator<Item = Lowering> {
+        let is_opaque = self.results == LoweredResults::Opaque;
+        let fits = move |singles: &LoweredSingles| match singles {
+            LoweredSingles::Native => false,
+            LoweredSingles::Compared | LoweredSingles::Fused => !is_opaque,
+            LoweredSingles::Whole => true,
+        };
+        LoweredSingles::ALL.into_iter().filter(fits).map(move |singles| Lowering { singles, ..self })
+    }
+
+    /// Whether a text stays as it is.
+    fn keeps_texts(self) -> bool {
+        self.integers == LoweredIntegers::Native
+            && self.results == LoweredResults::Decorated
+            && self.singles == LoweredSingles::Native
+    }
+
+    /// What there is to say of it, in the user's words.
+    pub fn answers(self) -> [(&'static str, &'static str); 4] {
         let integers = match self.integers {
             LoweredIntegers::Native => "i64",
             LoweredIntegers::Pairs => "i64 on pairs of 32-bit words",
@@ -77,7 +128,12 @@ impl Lowering {
             LoweredResults::Decorated => "decorated, so that the driver rewrites none",
             LoweredResults::Opaque => "made opaque, so that the driver rewrites none",
         };
-        [("integers", integers), ("results of floats", results)]
+        [
+            ("integers", integers),
+            ("results of floats", results),
+            ("operations on f32", self.singles.answer()),
+            ("modes of f32", self.controls.answer()),
+        ]
     }
 }
 
@@ -87,7 +143,7 @@ impl Lowering {
 ///
 /// [`BatchError::Shader`] for a text that isn't one, and for what has no lowering.
 pub(crate) fn lowered(wgsl: &str, lowering: Lowering) -> Result<Cow<'_, str>, BatchError> {
-    if lowering == (Lowering { integers: LoweredIntegers::Native, results: LoweredResults::Decorated }) {
+    if lowering.keeps_texts() {
         return Ok(Cow::Borrowed(wgsl));
     }
     let valid = ValidShader::of(wgsl, WideTypes { floats: true, integers: true })?;
@@ -127,7 +183,7 @@ impl ModuleWriter<'_> {
             writer.body()?;
             text.push_str(&self.entry(entry, &writer.text())?);
         }
-        Ok(format!("{}{text}", pairs::needed(&text)))
+        Ok(format!("{}{text}", functions::needed(&text)))
     }
 
     fn structs(&self) -> Result<String, BatchError> {

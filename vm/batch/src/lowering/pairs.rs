@@ -1,32 +1,11 @@
 //! The functions that a shader calls which was written anew: arithmetic on integers of 64 bits as pairs of words, the lower one first, and
 //! results that no driver sees through. None has a loop, and none computes with floats. Knows no shader.
 
-use std::collections::BTreeSet;
-
 /// The word that is 0, which only the device finds out.
 pub(super) const OPAQUE_ZERO: &str = "opaque_zero";
 
-/// The functions that a text names, and those that they name.
-pub(super) fn needed(text: &str) -> String {
-    let mut found = BTreeSet::new();
-    let mut texts = vec![text];
-    while let Some(text) = texts.pop() {
-        for (name, function) in ALL.iter().filter(|(name, _)| names(text).any(|other| other == *name)) {
-            if found.insert(*name) {
-                texts.push(function);
-            }
-        }
-    }
-    ALL.iter().filter(|(name, _)| found.contains(name)).map(|(_, function)| *function).collect()
-}
-
-/// What may be the name of a function here.
-fn names(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '_')
-        .filter(|name| name.starts_with("pair_") || name.starts_with("opaque_"))
-}
-
-const ALL: &[(&str, &str)] = &[
+/// The functions by their names.
+pub(super) const ALL: &[(&str, &str)] = &[
     (OPAQUE_ZERO, "var<private> opaque_zero: u32;\n"),
     (
         "opaque_f32",

@@ -2,10 +2,13 @@
 
 use super::*;
 
-const ALL: [Lowering; 3] = [
-    Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Decorated },
-    Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Opaque },
-    Lowering { integers: LoweredIntegers::Native, results: LoweredResults::Opaque },
+const ALL: [Lowering; 6] = [
+    Lowering { integers: LoweredIntegers::Pairs, ..Lowering::PLAIN },
+    Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Opaque, ..Lowering::PLAIN },
+    Lowering { results: LoweredResults::Opaque, ..Lowering::PLAIN },
+    Lowering { singles: LoweredSingles::Compared, ..Lowering::PLAIN },
+    Lowering { singles: LoweredSingles::Fused, ..Lowering::PLAIN },
+    Lowering { singles: LoweredSingles::Whole, ..Lowering::PLAIN },
 ];
 
 const BUFFERS: &str = "
@@ -77,8 +80,7 @@ fn every_result_of_floats_is_opaque() {
 #[test]
 fn the_text_stays_where_nothing_is_lowered() {
     let text = with("found[0] = 1lu;");
-    let native = Lowering { integers: LoweredIntegers::Native, results: LoweredResults::Decorated };
-    assert!(matches!(lowered(&text, native), Ok(Cow::Borrowed(same)) if same == text));
+    assert!(matches!(lowered(&text, Lowering::PLAIN), Ok(Cow::Borrowed(same)) if same == text));
 }
 
 #[test]

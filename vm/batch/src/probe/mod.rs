@@ -34,8 +34,8 @@ pub struct Probe {
     pub lanes_together: u32,
     /// The device and its driver.
     of: String,
-    /// What became of the shaders that asked, in a line.
-    by: String,
+    /// What became of the shaders that asked.
+    pub(crate) lowering: Lowering,
     /// What it gets wrong: of which numbers, and one example.
     wrong: Vec<(String, String)>,
 }
@@ -56,15 +56,16 @@ impl Probe {
             rounds: Self::MOST_ROUNDS,
             lanes_together: info.lanes_together,
             of: info.with_driver(),
-            by: way(lowering),
+            lowering,
             wrong: Vec::new(),
         }
     }
 
-    /// Whether it is of this device, with this driver, and with shaders in the form that it is given.
+    /// Whether it is of this device, with this driver, and with shaders in a form that it is given.
     #[must_use]
     pub fn is_of(&self, info: &DeviceInfo) -> bool {
-        self.of == info.with_driver() && self.by == way(info.lowering())
+        let own = info.lowering();
+        self.of == info.with_driver() && Lowering { singles: own.singles, ..self.lowering } == own
     }
 
     /// The rounds that a lane may make in one dispatch, where the shader makes up to `uncounted` ones between two that it counts.
@@ -117,7 +118,13 @@ impl Probe {
         let exact = [self.f64_is_exact, self.f32_is_exact, self.i64_is_exact].map(u8::from);
         let mut text = format!(
             "{VERSION}\nof {}\nby {}\nexact {} {} {}\nrounds {} {}\n",
-            self.of, self.by, exact[0], exact[1], exact[2], self.rounds, self.lanes_together
+            self.of,
+            way(self.lowering),
+            exact[0],
+            exact[1],
+            exact[2],
+            self.rounds,
+            self.lanes_together
         );
         for (numbers, what) in &self.wrong {
             text.push_str(&format!("wrong {numbers} {what}\n"));
@@ -133,7 +140,8 @@ impl Probe {
             return None;
         }
         let of = lines.next()?.strip_prefix("of ")?.to_owned();
-        let by = lines.next()?.strip_prefix("by ")?.to_owned();
+        let by = lines.next()?.strip_prefix("by ")?;
+        let lowering = Lowering::all().find(|lowering| way(*lowering) == by)?;
         let exact = numbers(lines.next()?.strip_prefix("exact ")?)?;
         let rounds = numbers(lines.next()?.strip_prefix("rounds ")?)?;
         let (&[f64s, f32s, i64s], &[rounds, lanes_together]) = (exact.as_slice(), rounds.as_slice()) else {
@@ -145,7 +153,7 @@ impl Probe {
         };
         let wrong = lines.map(pair).collect::<Option<_>>()?;
         let (f64_is_exact, f32_is_exact, i64_is_exact) = (f64s == 1, f32s == 1, i64s == 1);
-        Some(Self { f64_is_exact, f32_is_exact, i64_is_exact, rounds, lanes_together, of, by, wrong })
+        Some(Self { f64_is_exact, f32_is_exact, i64_is_exact, rounds, lanes_together, of, lowering, wrong })
     }
 }
 

@@ -11,7 +11,7 @@ fn probe() -> Probe {
         rounds: 65_535,
         lanes_together: 8,
         of: "a device; its driver 1.2".to_owned(),
-        by: "i64; decorated".to_owned(),
+        lowering: Lowering::PLAIN,
         wrong: vec![("f32".to_owned(), "quotients (a / b: an example)".to_owned())],
     }
 }

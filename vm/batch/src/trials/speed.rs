@@ -70,15 +70,14 @@ fn times(program: &std::sync::Arc<Program>, level: CheckLevel) -> Vec<(Lowering,
 /// The ratio of a form to that in which nothing is lowered.
 fn ratio(times: &[(Lowering, Duration)], form: Lowering) -> f64 {
     let of = |wanted: Lowering| times.iter().find(|(form, _)| *form == wanted).unwrap().1.as_secs_f64();
-    of(form) / of(Lowering { integers: LoweredIntegers::Native, results: LoweredResults::Decorated })
+    of(form) / of(Lowering::PLAIN)
 }
 
 #[test]
 #[ignore = "takes a quiet machine"]
 fn integers_on_pairs_take_as_long_as_promised() {
-    let native = LoweredIntegers::Native;
-    let pairs = Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Decorated };
-    let opaque = Lowering { integers: native, results: LoweredResults::Opaque };
+    let pairs = Lowering { integers: LoweredIntegers::Pairs, ..Lowering::PLAIN };
+    let opaque = Lowering { results: LoweredResults::Opaque, ..Lowering::PLAIN };
     let xtea = shipped().into_iter().find(|(name, _)| name == "xtea_blocks").unwrap().1;
     let programs = [
         ("sums and products of integers", program(SUMS), pairs, Some(2.5)),

@@ -17,10 +17,10 @@ use super::Operations;
 use super::function::RealFunction;
 use crate::device::{BatchDevice, DeviceNumbers};
 use crate::dispatch::DeviceShader;
-use crate::lowering::{LoweredIntegers, LoweredResults, Lowering};
+use crate::lowering::{LoweredIntegers, LoweredResults, LoweredSingles, Lowering};
 use crate::probe::text::with_main;
 use crate::shader::LaneShader;
-use crate::testing::{device_with, devices_for};
+use crate::testing::{device, device_with, devices_for};
 
 const ORDERS: [Order; 6] = [Order::Eq, Order::Ne, Order::Lt, Order::Le, Order::Gt, Order::Ge];
 
@@ -193,8 +193,8 @@ fn integers_of_every_width() {
 
 #[test]
 fn pairs_are_exact_where_results_are_decorated() {
-    let lowering = Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Decorated };
-    let Some(device) = device_with(lowering) else { return };
+    let lowering = Lowering { integers: LoweredIntegers::Pairs, ..Lowering::PLAIN };
+    let Some(device) = device_with(lowering).filter(|device| device.probe().f32_is_exact) else { return };
     let numbers = kinds(RealSystem::F32, Word::W64);
     for kind in integers(Word::W64).into_iter().chain(arithmetic()) {
         let text = shader(numbers, kind).unwrap();
@@ -202,9 +202,32 @@ fn pairs_are_exact_where_results_are_decorated() {
     }
 }
 
+/// In each way to compute with them but the device's own, where it gets the answers right: multiply-adds are fused on few devices that are software.
+#[test]
+fn singles_are_right_in_every_way_in_which_the_device_says_so() {
+    let numbers = kinds(RealSystem::F32, Word::W64);
+    let Some(own) = device() else { return };
+    for lowering in own.lowering().with_other_singles() {
+        let device = own.lowered(lowering).unwrap();
+        if !device.probe().f32_is_exact {
+            eprintln!("SKIPPED: {lowering:?}: {}", device.probe().wrong_of("f32"));
+            assert_ne!(lowering.singles, LoweredSingles::Whole);
+            continue;
+        }
+        let compared = ORDERS.map(OpKind::Test);
+        for kind in
+            [OpKind::Div, OpKind::Magnitude, OpKind::Elementary(Elementary::Sqrt)].into_iter().chain(compared)
+        {
+            let text = shader(numbers, kind).unwrap();
+            assert_eq!(differences(&device, numbers, kind, &text, 1 << 20), None);
+        }
+    }
+}
+
 #[test]
 fn doubles_on_pairs_are_refused_with_what_the_device_lacks() {
-    let lowering = Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Opaque };
+    let lowering =
+        Lowering { integers: LoweredIntegers::Pairs, results: LoweredResults::Opaque, ..Lowering::PLAIN };
     let Some(device) = device_with(lowering) else { return };
     let text = shader(kinds(RealSystem::F64, Word::W64), OpKind::Add).unwrap();
     let refused = [DeviceShader::new(&device, &text).err(), device.is_exact_for(DeviceNumbers::F64).err()];

@@ -1,0 +1,337 @@
+//! Quotients, square roots and comparisons of floats of 32 bits, for devices whose own aren't right: Vulkan permits quotients to be two and a half units
+//! in the last place away from the nearest float, and subnormal numbers to be taken for 0. Knows no shader.
+//!
+//! Comparisons are those of bits, so that no subnormal number is taken for 0.
+//!
+//! Two ways lead to the nearest float. By whole numbers: a division and a root digit by digit, which every device gets right, as no float is computed
+//! with. Or by fused multiply-adds: an approximation, mended with what is left of it, where no exponent is near an end of the range; elsewhere by whole
+//! numbers again. P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34 (1990): if `y` is
+//! the float that is nearest to 1/b, and `q` is at most a unit away from a/b, then the float nearest to `q + (a - b·q)·y` is that nearest to
+//! a/b; and 1/b comes out nearest from one that is a unit away, unless all bits of b's fraction are set.
+
+use naga::BinaryOperator;
+
+/// How floats of 32 bits are divided and compared, and how their roots are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoweredSingles {
+    /// By the device's own operations.
+    Native,
+    /// Divided by the device's own operation; roots by fused multiply-adds, comparisons by bits.
+    Compared,
+    /// Quotients by fused multiply-adds, too.
+    Fused,
+    /// Quotients and roots by whole numbers, comparisons by bits.
+    Whole,
+}
+
+impl LoweredSingles {
+    /// All of them, the fastest first.
+    pub const ALL: [LoweredSingles; 4] =
+        [LoweredSingles::Native, LoweredSingles::Compared, LoweredSingles::Fused, LoweredSingles::Whole];
+
+    /// In the user's words.
+    pub(super) fn answer(self) -> &'static str {
+        match self {
+            LoweredSingles::Native => "the device's",
+            LoweredSingles::Compared => "the device's, but for roots and comparisons",
+            LoweredSingles::Fused => "the device's, but for quotients, roots and comparisons",
+            LoweredSingles::Whole => {
+                "the device's, but for quotients and roots by whole numbers, and comparisons"
+            }
+        }
+    }
+
+    /// Whether one float is above another, or the like: the function for a comparison of two floats that have names. None where it is the device's.
+    pub(super) fn comparison(self, operator: BinaryOperator, a: &str, b: &str) -> Option<String> {
+        if self == LoweredSingles::Native {
+            return None;
+        }
+        match operator {
+            BinaryOperator::Equal => Some(format!("single_eq({a}, {b})")),
+            BinaryOperator::NotEqual => Some(format!("!single_eq({a}, {b})")),
+            BinaryOperator::Less => Some(format!("single_lt({a}, {b})")),
+            BinaryOperator::Greater => Some(format!("single_lt({b}, {a})")),
+            BinaryOperator::LessEqual => Some(format!("single_le({a}, {b})")),
+            BinaryOperator::GreaterEqual => Some(format!("single_le({b}, {a})")),
+            _ => None,
+        }
+    }
+
+    /// The magnitude of a float.
+    pub(super) fn magnitude(self, a: &str) -> String {
+        match self {
+            LoweredSingles::Native => format!("abs({a})"),
+            _ => format!("single_abs({a})"),
+        }
+    }
+
+    /// The quotient of two floats that have names.
+    pub(super) fn quotient(self, a: &str, b: &str) -> String {
+        match self {
+            LoweredSingles::Native | LoweredSingles::Compared => format!("{a} / {b}"),
+            LoweredSingles::Fused => format!("single_quotient_fused({a}, {b})"),
+            LoweredSingles::Whole => format!("single_quotient({a}, {b})"),
+        }
+    }
+
+    /// The square root of a float.
+    pub(super) fn root(self, a: &str) -> String {
+        match self {
+            LoweredSingles::Native => format!("sqrt({a})"),
+            LoweredSingles::Compared | LoweredSingles::Fused => format!("single_root_fused({a})"),
+            LoweredSingles::Whole => format!("single_root({a})"),
+        }
+    }
+
+    /// The most rounds that a loop of its functions makes.
+    pub(crate) fn rounds(self) -> u32 {
+        match self {
+            LoweredSingles::Native => 0,
+            LoweredSingles::Compared | LoweredSingles::Fused | LoweredSingles::Whole => 26,
+        }
+    }
+}
+
+/// The functions by their names.
+pub(super) const ALL: &[(&str, &str)] = &[
+    ("single_abs", "fn single_abs(a: f32) -> f32 {\n    return bitcast<f32>(bitcast<u32>(a) & 0x7fffffffu);\n}\n"),
+    (
+        "single_place",
+        "\
+/* Where a number stands among the others: both zeros at 0. */
+fn single_place(a: f32) -> i32 {
+    let bits = bitcast<i32>(a);
+    return select(bits, bitcast<i32>(0x80000000u) - bits, bits < 0);
+}
+",
+    ),
+    (
+        "single_both",
+        "\
+/* Whether neither is what isn't a number. */
+fn single_both(a: f32, b: f32) -> bool {
+    return max(bitcast<u32>(a) & 0x7fffffffu, bitcast<u32>(b) & 0x7fffffffu) <= 0x7f800000u;
+}
+",
+    ),
+    (
+        "single_eq",
+        "fn single_eq(a: f32, b: f32) -> bool {\n    return (single_place(a) == single_place(b)) & single_both(a, b);\n}\n",
+    ),
+    (
+        "single_lt",
+        "fn single_lt(a: f32, b: f32) -> bool {\n    return (single_place(a) < single_place(b)) & single_both(a, b);\n}\n",
+    ),
+    (
+        "single_le",
+        "fn single_le(a: f32, b: f32) -> bool {\n    return (single_place(a) <= single_place(b)) & single_both(a, b);\n}\n",
+    ),
+    (
+        "single_quotient",
+        "\
+/* Both fractions as whole numbers with 24 digits; a quotient of 26 digits, and one more where a rest is left. */
+fn single_quotient(a: f32, b: f32) -> f32 {
+    let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
+    let x = bitcast<u32>(a) & 0x7fffffffu;
+    let y = bitcast<u32>(b) & 0x7fffffffu;
+    if x > 0x7f800000u || y > 0x7f800000u || (x == y && (x == 0u || x == 0x7f800000u)) {
+        return bitcast<f32>(sign | 0x7fc00000u);
+    }
+    if y == 0u || x == 0x7f800000u { return bitcast<f32>(sign | 0x7f800000u); }
+    if x == 0u || y == 0x7f800000u { return bitcast<f32>(sign); }
+    let x_lift = single_lift(x);
+    let y_lift = single_lift(y);
+    var rest = single_fraction(x, x_lift);
+    let divisor = single_fraction(y, y_lift);
+    var exponent = single_exponent(x, x_lift) - single_exponent(y, y_lift) + 127;
+    if rest < divisor {
+        rest = rest << 1u;
+        exponent -= 1;
+    }
+    var quotient = 0u;
+    for (var n = 0u; n < 26u; n += 1u) {
+        quotient = quotient << 1u;
+        if rest >= divisor {
+            rest -= divisor;
+            quotient = quotient | 1u;
+        }
+        rest = rest << 1u;
+    }
+    quotient = (quotient << 1u) | select(0u, 1u, rest != 0u);
+    if exponent > 254 { return bitcast<f32>(sign | 0x7f800000u); }
+    var above = u32(max(exponent, 1) - 1) << 23u;
+    if exponent < 1 {
+        let lost = u32(min(1 - exponent, 27));
+        let digits = quotient & ((1u << lost) - 1u);
+        quotient = (quotient >> lost) | select(0u, 1u, digits != 0u);
+        above = 0u;
+    }
+    let fraction = quotient >> 3u;
+    let beyond = quotient & 7u;
+    let is_up = beyond > 4u || (beyond == 4u && (fraction & 1u) == 1u);
+    return bitcast<f32>(sign | (above + fraction + select(0u, 1u, is_up)));
+}
+",
+    ),
+    (
+        "single_lift",
+        "\
+/* How far the fraction of a subnormal number is to be shifted, so that it has 24 digits. */
+fn single_lift(bits: u32) -> u32 {
+    return select(0u, countLeadingZeros(bits) - 8u, bits < 0x800000u);
+}
+",
+    ),
+    (
+        "single_fraction",
+        "\
+fn single_fraction(bits: u32, lift: u32) -> u32 {
+    return select((bits & 0x7fffffu) | 0x800000u, bits << lift, bits < 0x800000u);
+}
+",
+    ),
+    (
+        "single_exponent",
+        "\
+fn single_exponent(bits: u32, lift: u32) -> i32 {
+    return select(bitcast<i32>(bits >> 23u), 1 - bitcast<i32>(lift), bits < 0x800000u);
+}
+",
+    ),
+    (
+        "single_quotient_fused",
+        "\
+fn single_quotient_fused(a: f32, b: f32) -> f32 {
+    let x = (bitcast<u32>(a) >> 23u) & 0xffu;
+    let y = (bitcast<u32>(b) >> 23u) & 0xffu;
+    let is_far_from_ends = x - 32u < 191u && y - 32u < 191u && x + 120u - y < 241u;
+    if !is_far_from_ends || (bitcast<u32>(b) & 0x7fffffu) == 0x7fffffu { return single_quotient(a, b); }
+    let c = -b;
+    var inverse = 1.0f / b;
+    inverse = fma(fma(c, inverse, 1.0f), inverse, inverse);
+    inverse = fma(fma(c, inverse, 1.0f), inverse, inverse);
+    var quotient = a * inverse;
+    quotient = fma(fma(c, quotient, a), inverse, quotient);
+    return fma(fma(c, quotient, a), inverse, quotient);
+}
+",
+    ),
+    (
+        "single_root",
+        "\
+/* Digit by digit, of a fraction from 1 on and below 4. */
+fn single_root(a: f32) -> f32 {
+    let bits = bitcast<u32>(a);
+    if bits == 0u || bits == 0x7f800000u || bits == 0x80000000u { return a; }
+    if bits > 0x7f800000u { return bitcast<f32>(bits | 0x7fc00000u); }
+    let lift = single_lift(bits);
+    let fraction = single_fraction(bits, lift);
+    let exponent = single_exponent(bits, lift);
+    let below = 23u + (bitcast<u32>(exponent + 1) & 1u);
+    var root = 0u;
+    var rest = 0u;
+    for (var n = 0u; n < 24u; n += 1u) {
+        let place = 46u - 2u * n;
+        var digits = fraction << (below - min(place, below));
+        if place >= below { digits = fraction >> (place - below); }
+        rest = (rest << 2u) | (digits & 3u);
+        let odd = (root << 2u) | 1u;
+        root = root << 1u;
+        if rest >= odd {
+            rest -= odd;
+            root = root | 1u;
+        }
+    }
+    return single_rooted(root + select(0u, 1u, rest > root), exponent);
+}
+",
+    ),
+    (
+        "single_rooted",
+        "\
+/* A root's 24 digits, for half the exponent of what it is the root of. */
+fn single_rooted(root: u32, exponent: i32) -> f32 {
+    let half = (exponent + 255) / 2 - 64;
+    return bitcast<f32>((bitcast<u32>(half) << 23u) + (root & 0x7fffffu));
+}
+",
+    ),
+    (
+        "single_root_fused",
+        "\
+/* Of a fraction from 1 on and below 4: the root of none below 4 is nearest to 2. An approximation goes to its neighbour where what is left says so. */
+fn single_root_fused(a: f32) -> f32 {
+    let bits = bitcast<u32>(a);
+    if bits < 0x800000u || bits >= 0x7f800000u { return single_root(a); }
+    let exponent = bitcast<i32>(bits >> 23u);
+    let x = bitcast<f32>((bits & 0x7fffffu) | ((127u + (bitcast<u32>(exponent + 1) & 1u)) << 23u));
+    let inverse = inverseSqrt(x);
+    let near = x * inverse;
+    let mended = fma(fma(-near, 0.5f * inverse, 0.5f), near, near);
+    let root = bitcast<f32>(clamp(bitcast<u32>(mended), 0x3f800000u, 0x3fffffffu));
+    let rest = fma(-root, root, x);
+    let unit = root * 0.00000011920928955078125f;
+    let above = select(0u, 1u, rest > unit);
+    let below = select(0u, 1u, rest <= -unit);
+    return single_rooted(bitcast<u32>(root) + above - below, exponent);
+}
+",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    /// So many units in the last place away.
+    fn away(a: f32, units: i32) -> f32 {
+        f32::from_bits(a.to_bits().wrapping_add_signed(units))
+    }
+
+    /// What `single_quotient_fused` computes, from an inverse that is so far away.
+    fn quotient(a: f32, b: f32, units: i32) -> f32 {
+        let mut inverse = away(1.0 / b, units);
+        inverse = (-b).mul_add(inverse, 1.0).mul_add(inverse, inverse);
+        inverse = (-b).mul_add(inverse, 1.0).mul_add(inverse, inverse);
+        let mut quotient = a * inverse;
+        quotient = (-b).mul_add(quotient, a).mul_add(inverse, quotient);
+        (-b).mul_add(quotient, a).mul_add(inverse, quotient)
+    }
+
+    /// What `single_root_fused` computes of a number from 1 on and below 4, from an inverse root that is so far away.
+    fn root(x: f32, units: i32) -> f32 {
+        let inverse = away((1.0 / f64::from(x).sqrt()) as f32, units);
+        let near = x * inverse;
+        let mended = (-near).mul_add(0.5 * inverse, 0.5).mul_add(near, near);
+        let root = f32::from_bits(mended.to_bits().clamp(0x3f80_0000, 0x3fff_ffff));
+        let rest = (-root).mul_add(root, x);
+        let unit = root * f32::EPSILON;
+        away(root, i32::from(rest > unit) - i32::from(rest <= -unit))
+    }
+
+    /// Numbers from 1 on and below 2: the first and the last ones, and others that lie apart by a prime.
+    fn fractions() -> impl Iterator<Item = f32> {
+        const ALL: u32 = 1 << 23;
+        let ends = (0..300).chain(ALL - 300..ALL);
+        ends.chain((0..ALL).step_by(9973)).map(|fraction| f32::from_bits(0x3f80_0000 | fraction))
+    }
+
+    #[test]
+    fn quotients_are_nearest_whatever_the_device_approximates() {
+        for a in fractions().step_by(7) {
+            // All bits of the last fraction are set: that one goes by whole numbers.
+            for b in fractions().filter(|b| b.to_bits() & 0x7f_ffff != 0x7f_ffff) {
+                for units in -3..=3 {
+                    assert_eq!(quotient(a, b, units), a / b, "{a} / {b}, {units}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn roots_are_nearest_whatever_the_device_approximates() {
+        for x in fractions().flat_map(|x| [x, 2.0 * x]) {
+            for units in -2..=2 {
+                assert_eq!(root(x, units), x.sqrt(), "{x}, {units}");
+            }
+        }
+    }
+}
