@@ -1,7 +1,7 @@
 //! Quotients, square roots and comparisons of floats of 32 bits, for devices whose own aren't right: Vulkan permits quotients to be two and a half units
 //! in the last place away from the nearest float, and subnormal numbers to be taken for 0. Knows no shader.
 //!
-//! Comparisons are those of bits, so that no subnormal number is taken for 0.
+//! Comparisons look at the bits of a difference, which is 0 only where both are the same, so that no subnormal number is taken for 0.
 //!
 //! Two ways lead to the nearest float. By whole numbers: a division and a root digit by digit, which every device gets right, as no float is computed
 //! with. Or by fused multiply-adds: an approximation, mended with what is left of it, where no exponent is near an end of the range; elsewhere by whole
@@ -16,7 +16,7 @@ use naga::BinaryOperator;
 pub(crate) enum LoweredSingles {
     /// By the device's own operations.
     Native,
-    /// Divided by the device's own operation; roots by fused multiply-adds, comparisons by bits.
+    /// Divided by the device's own operation; roots by fused multiply-adds, comparisons by bits of differences.
     Compared,
     /// Quotients by fused multiply-adds, too.
     Fused,
@@ -96,16 +96,6 @@ impl LoweredSingles {
 pub(super) const ALL: &[(&str, &str)] = &[
     ("single_abs", "fn single_abs(a: f32) -> f32 {\n    return bitcast<f32>(bitcast<u32>(a) & 0x7fffffffu);\n}\n"),
     (
-        "single_place",
-        "\
-/* Where a number stands among the others: both zeros at 0. */
-fn single_place(a: f32) -> i32 {
-    let bits = bitcast<i32>(a);
-    return select(bits, bitcast<i32>(0x80000000u) - bits, bits < 0);
-}
-",
-    ),
-    (
         "single_both",
         "\
 /* Whether neither is what isn't a number. */
@@ -116,15 +106,26 @@ fn single_both(a: f32, b: f32) -> bool {
     ),
     (
         "single_eq",
-        "fn single_eq(a: f32, b: f32) -> bool {\n    return (single_place(a) == single_place(b)) & single_both(a, b);\n}\n",
+        "\
+/* Their difference is one of both zeros, or they are the same infinity. */
+fn single_eq(a: f32, b: f32) -> bool {
+    let is_infinite = (bitcast<u32>(a) & 0x7fffffffu) == 0x7f800000u;
+    return ((bitcast<u32>(a - b) << 1u) == 0u) | (is_infinite & (bitcast<u32>(a) == bitcast<u32>(b)));
+}
+",
     ),
     (
         "single_lt",
-        "fn single_lt(a: f32, b: f32) -> bool {\n    return (single_place(a) < single_place(b)) & single_both(a, b);\n}\n",
+        "\
+/* Whether the bits of their difference are behind those of -0, up to those of minus infinity. */
+fn single_lt(a: f32, b: f32) -> bool {
+    return bitcast<u32>(a - b) - 0x80000001u < 0x7f800000u;
+}
+",
     ),
     (
         "single_le",
-        "fn single_le(a: f32, b: f32) -> bool {\n    return (single_place(a) <= single_place(b)) & single_both(a, b);\n}\n",
+        "fn single_le(a: f32, b: f32) -> bool {\n    return !single_lt(b, a) & single_both(a, b);\n}\n",
     ),
     (
         "single_quotient",

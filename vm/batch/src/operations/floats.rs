@@ -15,9 +15,14 @@ pub(super) fn text(name: &str) -> Option<String> {
         "rv_neg_" => format!(
             "fn rv_neg_{of}(a: {of}) -> {of} {{\n    return bitcast<{of}>(bitcast<{word}>(a) ^ {sign});\n}}\n"
         ),
-        "rv_magnitude_" => format!(
-            "fn rv_magnitude_{of}(a: {of}) -> {of} {{\n    return select(a, rv_neg_{of}(a), a < zero);\n}}\n"
-        ),
+        // Below 0 are the numbers behind the bits of -0, up to those of -∞.
+        "rv_magnitude_" => {
+            let behind = float.word_literal(float.sign() + 1);
+            format!(
+                "fn rv_magnitude_{of}(a: {of}) -> {of} {{\n    let bits = bitcast<{word}>(a);\n\
+                \x20   return bitcast<{of}>(select(bits, bits ^ {sign}, bits - {behind} < {exponent}));\n}}\n"
+            )
+        }
         // Some drivers round ties and negative doubles wrongly, or forget the sign of 0. From `end` on all floats are whole: a sum
         // with it is rounded to a whole number, ties to even.
         "rv_round_" => {

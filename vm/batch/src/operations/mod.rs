@@ -32,8 +32,8 @@ use reviver_isa::instruction::Class;
 use self::integers::IntegerTexts;
 use self::library::Library;
 use self::reals::RealTexts;
-pub(crate) use self::spelling::IntegerType;
 use self::spelling::NumberTypes;
+pub(crate) use self::spelling::{IntegerType, ZERO};
 
 /// The operations of a shader.
 #[derive(Debug)]

@@ -3,6 +3,9 @@
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 
+/// The variable of the float 0, which shaders load.
+pub(crate) const ZERO: &str = "zero";
+
 /// A format of floats, as WGSL has it. Words are without sign.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FloatType {
@@ -57,7 +60,7 @@ impl FloatType {
         let (name, bits) = (self.name, if self.width == 32 { u64::from(bits as u32) } else { bits });
         let (is_finite, magnitude) = (bits & self.exponent() != self.exponent(), bits & !self.sign());
         if bits == 0 {
-            return "zero".to_owned();
+            return ZERO.to_owned();
         }
         // There are no literals of these.
         if !is_finite || magnitude == 0 {

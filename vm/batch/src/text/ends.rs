@@ -9,6 +9,7 @@ use reviver_vm::watch::{MARK_FACTOR, MARK_ROUNDS, MARK_SHIFT, Rounding};
 use super::Writer;
 use crate::ends::{Compared, LaneArrival, LaneTurning, Likeness};
 use crate::journey::CellHome;
+use crate::operations::ZERO;
 use crate::words::{WordRun, WordSource};
 
 impl Writer<'_> {
@@ -60,7 +61,10 @@ impl Writer<'_> {
 
     pub(super) fn freed(&mut self, freed: &str, adjoint: &str) {
         self.line(format!("freed = larger(freed, {freed});"));
-        self.line(format!("freed_error = summed(freed_error, weighed({freed}, {adjoint}));"));
+        // Without an adjoint, nothing of the loss is lost with it.
+        if adjoint != ZERO {
+            self.line(format!("freed_error = summed(freed_error, weighed({freed}, {adjoint}));"));
+        }
         self.line(format!("failed = failed | is_unrounded({freed});"));
     }
 
