@@ -153,7 +153,7 @@ impl BatchDevice {
         if is_exact {
             return Ok(());
         }
-        Err(BatchError::Inexact { device: self.info().name.clone(), what: self.probe.wrong_of(of) })
+        Err(BatchError::Inexact { device: self.info().name.clone(), what: self.probe.first_wrong_of(of) })
     }
 
     /// Whether it has such numbers. Floats of 64 bits go through words of 64 bits, which pairs aren't.

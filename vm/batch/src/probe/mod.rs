@@ -87,6 +87,16 @@ impl Probe {
         format!("{numbers}: {}", all.join("; "))
     }
 
+    /// The first thing that it gets wrong of them, and how many there are besides.
+    pub(crate) fn first_wrong_of(&self, numbers: &str) -> String {
+        let mut of_these = self.wrong.iter().filter(|(of, _)| of == numbers);
+        let first = of_these.next().map_or("", |(_, what)| what.as_str());
+        match of_these.count() {
+            0 => format!("{numbers}: {first}"),
+            others => format!("{numbers}: {first}, and {others} more that `reviver devices` lists"),
+        }
+    }
+
     /// What there is to tell, as questions and answers in the user's words.
     #[must_use]
     pub fn answers(&self) -> Vec<(String, String)> {

@@ -48,6 +48,15 @@ fn answers_say_what_is_wrong() {
 }
 
 #[test]
+fn a_refusal_names_one_example() {
+    let mut probe = probe();
+    assert_eq!(probe.first_wrong_of("f32"), "f32: quotients (a / b: an example)");
+    probe.wrong.push(("f32".to_owned(), "sums".to_owned()));
+    let of_two = "f32: quotients (a / b: an example), and 1 more that `reviver devices` lists";
+    assert_eq!(probe.first_wrong_of("f32"), of_two);
+}
+
+#[test]
 fn a_device_is_asked_once() {
     let Some(device) = device() else { return };
     let again = Probe::from_text(&device.probe().to_text()).unwrap();
