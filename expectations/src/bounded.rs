@@ -13,7 +13,7 @@ use crate::settings::TestLimits;
 /// Why a run didn't arrive.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub(crate) enum Halt {
-    #[error("a trap: {}", told(.explanation))]
+    #[error("{}", told(.explanation))]
     Trap { trap: Trap, explanation: Box<Explanation> },
     #[error("more than {0} steps")]
     Steps(u64),
@@ -32,15 +32,16 @@ impl Halt {
     }
 }
 
-/// A trap on one line, with its place.
+/// A trap on one line, with its code and its place.
 pub(crate) fn told(explanation: &Explanation) -> String {
-    let Explanation { message, instruction, spot, .. } = explanation;
+    let Explanation { code, message, instruction, spot, .. } = explanation;
+    let code = code.text();
     match spot {
         Some(spot) => {
             let file = spot.file.as_ref().map_or_else(String::new, |file| format!(" of {file}"));
-            format!("{message} (line {}{file}, `{instruction}`)", spot.line)
+            format!("trap {code}: {message} (line {}{file}, `{instruction}`)", spot.line)
         }
-        None => format!("{message} (`{instruction}`)"),
+        None => format!("trap {code}: {message} (`{instruction}`)"),
     }
 }
 

@@ -42,7 +42,7 @@ impl NoDerivatives {
     fn miss(self, expected: impl Into<String>) -> Mismatch {
         match self {
             NoDerivatives::Trap(trap) => {
-                Mismatch::new(expected, format!("a trap: {}", told(&trap))).trapped(Some(trap))
+                Mismatch::new(expected, told(&trap)).trapped(Some(trap))
             }
             NoDerivatives::Other(message) => Mismatch::new(expected, message),
         }

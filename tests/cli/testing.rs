@@ -103,7 +103,7 @@ fn what_every_run_has_is_said_once() {
 fn what_does_not_arrive_is_not_judged() {
     let trap = ".inout n default 1\nassert n == 2\n";
     let outcomes = outcomes("run ->\nrun -> trap \"n == 2\"\nno garbage\nuses no swap", trap);
-    assert!(outcomes[0].starts_with("the end / a trap: "), "{outcomes:?}");
+    assert!(outcomes[0].starts_with("the end / trap T10: "), "{outcomes:?}");
     assert_eq!(outcomes[1..], ["met", "unjudged", "met"]);
     let nothing = self::outcomes("restored", TWICE);
     assert!(nothing[0].starts_with("a run that it could hold for / "), "{nothing:?}");
