@@ -41,9 +41,7 @@ impl From<NoStart> for NoDerivatives {
 impl NoDerivatives {
     fn miss(self, expected: impl Into<String>) -> Mismatch {
         match self {
-            NoDerivatives::Trap(trap) => {
-                Mismatch::new(expected, told(&trap)).trapped(Some(trap))
-            }
+            NoDerivatives::Trap(trap) => Mismatch::new(expected, told(&trap)).trapped(Some(trap)),
             NoDerivatives::Other(message) => Mismatch::new(expected, message),
         }
     }

@@ -1,5 +1,6 @@
 //! `reviver batch`.
 
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -7,6 +8,7 @@ use reviver::{CompileOptions, EngineChoice};
 use reviver_vm::notation::Notation;
 
 use super::Force;
+use super::counts::{count, count_from_1};
 use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 
 /// Run a program at very many inputs: one lane for each line of a file.
@@ -51,15 +53,15 @@ pub struct BatchArguments {
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: String,
     /// How many cores of the processor take part; all of them if not given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub threads: Option<u16>,
+    #[arg(long, value_name = "N", value_parser = count_from_1::<NonZeroU16>, allow_negative_numbers = true)]
+    pub threads: Option<NonZeroU16>,
     /// Who makes the steps on the processor: the interpreter (`interp`), native code (`jit`), or native code where there is some (`auto`)
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
     #[command(flatten)]
     pub checking: LevelOption,
     /// Stop each lane after so many steps in each direction, with exit code 5
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<u64>)]
     pub max_steps: Option<u64>,
     /// Where the results go: a `.csv`, a `.npz`, an `.arrow` or `.arrows` (a stream); they are printed where no file is named
     #[arg(short, long, value_name = "OUT|-")]

@@ -8,6 +8,7 @@ use reviver::EngineChoice;
 use reviver_debugger::tui::keys::Preset;
 use reviver_debugger::tui::theme::ThemeName;
 
+use super::counts::count;
 use super::start::engines;
 use super::strategy::{RetainedOptions, parse_bytes};
 use super::{Force, Given};
@@ -31,7 +32,7 @@ pub struct Debugged {
     pub engine: EngineChoice,
     /// Go no further than so many steps from the start, in either direction; with --batch, end there with
     /// exit code 5
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
 }
 

@@ -5,6 +5,7 @@ mod batch;
 mod bench;
 mod bennett;
 mod build;
+mod counts;
 mod course;
 mod debugger;
 mod derivatives;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::counts::count;
 use super::strategy::RetainedOptions;
 use super::{Constants, Force, Given};
 
@@ -56,7 +57,7 @@ pub struct PlotPace {
     #[arg(long)]
     pub exact: bool,
     /// Stop after so many steps in each direction, with exit code 5; what there is until then is drawn
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
     #[command(flatten)]
     pub retained: RetainedOptions,
@@ -87,7 +88,7 @@ pub struct GraphOptions {
     #[arg(long, value_name = "PART")]
     pub only: Option<GraphPart>,
     /// Stop the run after so many steps, with exit code 5; the calls until then are drawn
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
     #[command(flatten)]
     pub drawn: Drawn,

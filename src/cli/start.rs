@@ -11,6 +11,8 @@ use reviver::{CheckLevel, CompileOptions, EngineChoice};
 use reviver_isa::module::{RealSystem, Word};
 use reviver_vm::notation::Notation;
 
+use super::counts::{count, count_from_1};
+
 /// Other values for constants of the text.
 #[derive(Debug, Default, Args)]
 pub struct Constants {
@@ -58,7 +60,7 @@ pub struct Start {
     #[arg(long)]
     pub exact: bool,
     /// Stop after so many steps in each direction, with exit code 5
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
     /// Who makes the steps: the interpreter (`interp`), native code that is made when it is first needed (`jit`), or native
     /// code once a run is long (`auto`). What comes out is the same. With `--exact`, for second derivatives and for Taylor
@@ -66,7 +68,7 @@ pub struct Start {
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
     /// How many threads make tasks (`par`) at the same time; without this, as many as there are cores. What comes out is the same
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count_from_1::<NonZeroU32>, allow_negative_numbers = true)]
     pub threads: Option<NonZeroU32>,
     #[command(flatten)]
     pub checking: LevelOption,

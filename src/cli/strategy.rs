@@ -3,6 +3,8 @@
 use clap::Args;
 use reviver_vm::strategy::{Retention, Strategy};
 
+use super::counts::count;
+
 /// A strategy and its memory.
 #[derive(Debug, Args)]
 pub struct RetainedOptions {
@@ -24,7 +26,7 @@ pub struct StrategyOptions {
     #[command(flatten)]
     pub retained: RetainedOptions,
     /// Run nothing: print what the strategy would do on a way of so many steps, each of which loses something
-    #[arg(long, value_name = "STEPS")]
+    #[arg(long, value_name = "STEPS", value_parser = count::<u64>)]
     pub plan: Option<u64>,
 }
 

@@ -7,6 +7,7 @@ use reviver::EngineChoice;
 use reviver_expectations::settings::TestLimits;
 
 use super::Force;
+use super::counts::count;
 use super::start::engines;
 
 /// Check what the headers of programs say of them, line by line.
@@ -45,7 +46,7 @@ pub struct TestOptions {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct TestRunning {
     /// The most steps of a run in one direction [default: 200 million; of an exercise 10 million]
-    #[arg(long, value_name = "N", global = true)]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, global = true)]
     pub max_steps: Option<u64>,
     /// The most memory of a run, in MiB: its cells, stacks, tapes and history [default: 1024; of an exercise 256]
     #[arg(long, value_name = "MIB", global = true)]

@@ -109,7 +109,7 @@ fn check(options: &BatchArguments) -> Fallible {
 /// Who carries out the lanes.
 fn device(options: &BatchArguments) -> Fallible<Device> {
     match (options.device.as_str(), options.threads) {
-        (_, Some(threads)) => Ok(Device::cpu_with(threads.into())),
+        (_, Some(threads)) => Ok(Device::cpu_with(usize::from(threads.get()))),
         (name, None) => Device::known(name, &ProbeFiles::default()).map_err(|error| {
             Failure::usage(format_args!("--device {name}: {error}"))
                 .help("`reviver devices` lists those that there are; `--device cpu` takes the cores of the processor")

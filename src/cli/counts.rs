@@ -1,0 +1,43 @@
+//! Numbers of things, as arguments are. Knows no option.
+
+use std::str::FromStr;
+
+/// How many.
+pub(super) fn count<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| refusal(text, "0"))
+}
+
+/// How many, and at least one: of a number that can't be 0.
+pub(super) fn count_from_1<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| refusal(text, "1"))
+}
+
+fn refusal(text: &str, least: &str) -> String {
+    let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match is_whole && text.bytes().any(|byte| byte != b'0') {
+        true => "that is too large".to_owned(),
+        false => format!("a whole number is expected, at least {least}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZero;
+
+    use super::*;
+
+    #[test]
+    fn only_counts_are_taken() {
+        let at_least = |least| Some(format!("a whole number is expected, at least {least}"));
+        assert_eq!(count::<u64>("18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(count::<u64>("18446744073709551616").err().as_deref(), Some("that is too large"));
+        for text in ["", "-1", "1.5", "many", "1e6"] {
+            assert_eq!(count::<u64>(text).err(), at_least(0), "{text}");
+        }
+        assert_eq!(count_from_1::<NonZero<u16>>("3").map(NonZero::get), Ok(3));
+        assert_eq!(count_from_1::<NonZero<u16>>("65536").err().as_deref(), Some("that is too large"));
+        for text in ["0", "00", "-1", "many"] {
+            assert_eq!(count_from_1::<NonZero<u32>>(text).err(), at_least(1), "{text}");
+        }
+    }
+}
