@@ -192,7 +192,9 @@ add n, 1
 fn counts_are_asked_for_in_words() {
     let run = "run programs/tree_of_tasks.rasm";
     for threads in ["0", "-1", "many"] {
-        reviver(&format!("{run} --threads {threads}")).expect(2).says("a whole number is expected, at least 1");
+        reviver(&format!("{run} --threads {threads}"))
+            .expect(2)
+            .says("a whole number is expected, at least 1");
     }
     reviver(&format!("{run} --max-steps many")).expect(2).says("a whole number is expected, at least 0");
     reviver(&format!("{run} --threads 99999999999")).expect(2).says("that is too large");

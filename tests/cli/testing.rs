@@ -174,7 +174,7 @@ fn a_reference_that_does_not_fit_is_told() {
         (
             "same as reference.rasm on 100 random n in 0..1000",
             fine,
-            "that the reference runs to its end / a trap",
+            "that the reference runs to its end / trap T10",
         ),
         ("same as nowhere.rasm on 9 random n in 0..9", fine, "the reference nowhere.rasm / there is no file"),
         ("same as broken.rasm on 9 random n in 0..9", fine, "the reference broken.rasm / no program: "),
