@@ -101,6 +101,11 @@ impl Failure {
         self
     }
 
+    /// What went wrong, in one sentence.
+    pub fn summary(&self) -> &str {
+        &self.for_programs.summary
+    }
+
     /// With one more member in the object for programs.
     #[must_use]
     pub fn detail(mut self, key: &str, value: Json) -> Failure {

@@ -36,9 +36,17 @@ pub struct Mismatch {
     pub trap: Option<Box<Explanation>>,
 }
 
+/// What is expected where nothing may be left over.
+pub const NO_GARBAGE: &str = "no garbage";
+
 impl Mismatch {
     pub fn new(expected: impl Into<String>, found: impl Into<String>) -> Mismatch {
         Mismatch { expected: expected.into(), found: found.into(), on: None, trap: None }
+    }
+
+    /// Whether what is wrong is that something is left over.
+    pub fn is_garbage(&self) -> bool {
+        self.expected == NO_GARBAGE
     }
 
     /// With the inputs of the run.

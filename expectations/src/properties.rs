@@ -3,7 +3,7 @@
 
 use reviver_vm::explain::Explanation;
 
-use crate::assessment::{Assessment, Mismatch};
+use crate::assessment::{Assessment, Mismatch, NO_GARBAGE};
 use crate::bounded::Halt;
 use crate::excursion::{Excursion, Homecoming};
 use crate::expected::Expectations;
@@ -118,12 +118,12 @@ fn halted(expected: &str, halt: &Halt) -> Mismatch {
 }
 
 fn undeclared(excursion: &Excursion) -> Option<Mismatch> {
-    (!excursion.garbage.is_empty()).then(|| Mismatch::new("no garbage", excursion.garbage.join("; ")))
+    (!excursion.garbage.is_empty()).then(|| Mismatch::new(NO_GARBAGE, excursion.garbage.join("; ")))
 }
 
 fn declared(excursion: &Excursion) -> Option<Mismatch> {
     let found = || format!("declared garbage: {}", excursion.declared_garbage.join("; "));
-    (!excursion.declared_garbage.is_empty()).then(|| Mismatch::new("no garbage", found()))
+    (!excursion.declared_garbage.is_empty()).then(|| Mismatch::new(NO_GARBAGE, found()))
 }
 
 fn erased(excursion: &Excursion) -> Option<Mismatch> {

@@ -19,8 +19,23 @@ pub fn run(options: &TestOptions) -> Fallible {
     let runs = Runs { running: options.running, usual: TestLimits::default() };
     let shared = options.expect.as_deref().map(SharedExpectations::read).transpose()?;
     let mut tested = Vec::new();
-    for file in found::files(&options.files)? {
-        let Some(one) = test(&file, shared.as_ref(), &runs)? else { continue };
+    let files = found::files(&options.files)?;
+    for file in &files {
+        let one = match test(file, shared.as_ref(), &runs)? {
+            Outcome::Tested(one) => *one,
+            Outcome::NothingExpected if !file.is_named => continue,
+            Outcome::NothingExpected if files.len() == 1 => {
+                return Err(nothing_expected(&read::name(&file.path)));
+            }
+            Outcome::NothingExpected => {
+                TestedFile::unusable(&file.path, "lines like `;! run n=10 -> a=55`", "none")
+            }
+            Outcome::Unreadable(failure) if files.len() == 1 => return Err(failure),
+            // One of many doesn't keep the others from being tested.
+            Outcome::Unreadable(failure) => {
+                TestedFile::unusable(&file.path, "a text that can be read", failure.summary())
+            }
+        };
         if !options.json && (!options.quiet || !one.is_met()) {
             streams::print(&output::tests::file(&one, options.quiet, streams::colors()))?;
         }
@@ -60,18 +75,29 @@ impl SharedExpectations {
     }
 }
 
-/// Tests a file; none where it was come across in a folder and expects nothing.
-fn test(file: &FoundFile, shared: Option<&SharedExpectations>, runs: &Runs) -> Fallible<Option<TestedFile>> {
-    let text = TestedText::read(&file.path)?;
+/// What comes of a file.
+enum Outcome {
+    Tested(Box<TestedFile>),
+    NothingExpected,
+    Unreadable(Failure),
+}
+
+/// # Errors
+/// There is no such engine here.
+fn test(file: &FoundFile, shared: Option<&SharedExpectations>, runs: &Runs) -> Fallible<Outcome> {
+    let text = match TestedText::read(&file.path) {
+        Ok(text) => text,
+        Err(failure) => return Ok(Outcome::Unreadable(failure)),
+    };
     if let Some(SharedExpectations { expectations, files }) = shared {
-        return text.tested(expectations, files, runs).map(Some);
+        return text.tested(expectations, files, runs).map(|file| Outcome::Tested(Box::new(file)));
     }
     let expectations = text.expectations();
     if expectations.lines.is_empty() {
-        return if file.is_named { Err(nothing_expected(&text.name)) } else { Ok(None) };
+        return Ok(Outcome::NothingExpected);
     }
     let references = text.files().clone();
-    text.tested(&expectations, &references, runs).map(Some)
+    text.tested(&expectations, &references, runs).map(|file| Outcome::Tested(Box::new(file)))
 }
 
 fn nothing_expected(name: &str) -> Failure {

@@ -9,7 +9,6 @@ use reviver_isa::Module;
 use reviver_isa::module::RealSystem;
 use reviver_vm::explain::explain;
 use reviver_vm::stops::{Node, Stops};
-use reviver_vm::strategy::schedule::PlannedAction;
 use reviver_vm::strategy::{Course, CourseHalt, Retention, Strategy};
 use reviver_vm::{Machine, Program, State, Stop, Trap, Travel};
 
@@ -69,8 +68,7 @@ fn begun(options: &TradeoffOptions, program: &Arc<Program>) -> Fallible<Machine>
 fn page(options: &TradeoffOptions, text: &[u8]) -> Fallible<TradeoffPage> {
     let own = program(options, text.to_vec())?;
     let erasing = erasing(options, &own)?;
-    let mut rows =
-        vec![erasing.row("erase".into(), erasing.steps, 0, erasing.losses.last().copied().unwrap_or(0))];
+    let mut rows = vec![erasing.row("erase".into(), erasing.steps, 0, erasing.erased_bits)];
     rows.push(kept(options, &own, &erasing, Strategy::Tape, "tape".into())?);
     for slots in SLOTS {
         let strategy = Strategy::Checkpoint { slots: Some(slots), leaf: Some(erasing.leaf) };
@@ -92,40 +90,12 @@ struct Erasing {
     /// Bits of a state.
     state_bits: u64,
     leaf: u64,
-    /// Bits that were lost up to the beginning of each leaf, and up to the end.
-    losses: Vec<u64>,
+    erased_bits: u64,
 }
 
 impl Erasing {
     fn row(&self, name: String, steps: u64, more_bytes: u64, erased_bits: u64) -> TradeoffRow {
         TradeoffRow { name, steps, bytes: self.bytes + more_bytes, erased_bits }
-    }
-
-    /// Bits that were lost before a step, which begins a leaf or is the last.
-    fn before(&self, step: u64) -> u64 {
-        let leaf = usize::try_from(step.div_ceil(self.leaf)).unwrap_or(usize::MAX);
-        self.losses.get(leaf).or(self.losses.last()).copied().unwrap_or(0)
-    }
-
-    /// What kept states lose: the losses of steps of which nothing is kept, and the state that each return to a kept one
-    /// replaces. A kept state that is given up is the machine's own by then, so that nothing is lost with it.
-    fn lost(&self, retention: Retention) -> u64 {
-        let mut at = 0;
-        let mut bits = 0;
-        for action in retention.plan(self.steps).actions() {
-            let (PlannedAction::Advance { from, to } | PlannedAction::Reverse { from, to }) = action else {
-                continue;
-            };
-            if from != at {
-                bits += self.state_bits;
-            }
-            at = from;
-            if matches!(action, PlannedAction::Advance { .. }) {
-                bits += self.before(to) - self.before(from);
-                at = to;
-            }
-        }
-        bits
     }
 }
 
@@ -137,13 +107,8 @@ fn erasing(options: &TradeoffOptions, own: &Arc<Program>) -> Fallible<Erasing> {
     let bytes = first.max(state_bytes(machine.state())) as u64;
     let state_bits = bits(own.module(), machine.state());
     let leaf = steps.div_ceil(LEAVES).max(1);
-    let mut machine = begun(options, own)?;
-    let mut losses = vec![0];
-    while !matches!(forward(options, &mut machine, leaf)?, Stop::Bound) {
-        losses.push(machine.state().counters.erased_bits);
-    }
-    losses.push(machine.state().counters.erased_bits);
-    Ok(Erasing { steps, bytes, state_bits, leaf, losses })
+    let erased_bits = machine.state().counters.erased_bits;
+    Ok(Erasing { steps, bytes, state_bits, leaf, erased_bits })
 }
 
 /// Bits of all cells.
@@ -172,7 +137,9 @@ fn kept(
         while !matches!(going(options, &mut course, travel)?, Stop::Bound) {}
     }
     let cost = course.cost();
-    let lost = if strategy == Strategy::Tape { 0 } else { erasing.lost(retention) };
+    // What a leaf loses whose history is given up is lost once more where it is made again, and its last history is used up. The state that a kept
+    // one replaces is lost. A kept state that is given up is the machine's own by then, so that nothing is lost with it.
+    let lost = cost.lost_again + cost.returns * erasing.state_bits;
     Ok(erasing.row(name, cost.steps, cost.peak_bytes, lost))
 }
 

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use reviver_assembler::below::FolderFiles;
 use reviver_assembler::lexer::{Lexer, TokenKind};
+use reviver_expectations::assessment::{AssessedLine, Mismatch, NO_GARBAGE};
 use reviver_expectations::settings::TestLimits;
 
-use super::hints::{Attempt, ExerciseHint, fitting};
+use super::hints::{Attempt, FittingHint, fitting};
 use super::place::CourseFolder;
 use super::set::Exercise;
 use crate::cli::TestRunning;
@@ -50,8 +51,8 @@ pub struct Grade {
     pub tested: Option<TestedFile>,
     /// Why the program can't be read, where it is there.
     pub unreadable: Option<String>,
-    /// The hint that fits, and its number, where it isn't passed.
-    pub hint: Option<(usize, &'static ExerciseHint)>,
+    /// The hint that fits, where it isn't passed.
+    pub hint: Option<FittingHint<'static>>,
 }
 
 /// Grades the program of an exercise.
@@ -102,10 +103,15 @@ fn attempt(tested: &TestedFile, is_start: bool) -> Attempt {
     let misses = tested.lines.iter().flat_map(|line| line.misses());
     let traps = misses.filter_map(|miss| miss.trap.as_ref()).map(|trap| trap.message.clone());
     let errors = tested.program.errors().map(|error| error.message.clone());
-    let failing = tested.lines.iter().filter(|line| line.is_missed()).map(|line| line.text.clone());
+    let missed = || tested.lines.iter().filter(|line| line.is_missed());
+    let has_only_garbage = |line: &&AssessedLine| line.misses().iter().all(Mismatch::is_garbage);
+    let is_about_garbage = |line: &&AssessedLine| line.text.starts_with(NO_GARBAGE);
+    let failing = missed().filter(|line| !has_only_garbage(line) || is_about_garbage(line));
     Attempt {
         messages: traps.chain(errors).collect(),
-        failing: failing.collect(),
+        failing: failing.map(|line| line.text.clone()).collect(),
+        is_program: tested.program.module.is_some(),
+        has_only_garbage: missed().all(|line| has_only_garbage(&line)),
         words: tested.program.words.clone(),
         is_start,
     }

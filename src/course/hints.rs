@@ -1,6 +1,8 @@
-//! Hints of an exercise: which of them fits. They are tried in order; the last one fits always.
+//! Hints of an exercise: which of them fits. They are tried in order; the last one fits always. Two mistakes are the same in every exercise, and have a
+//! hint of their own: a text that is no program, and garbage that is left.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 use thiserror::Error;
@@ -37,8 +39,12 @@ pub struct HintCondition {
 pub struct Attempt {
     /// What traps and the assembler said.
     pub messages: Vec<String>,
-    /// The lines that aren't met.
+    /// The lines that aren't met, but for those that are about something else than garbage and have only that against them.
     pub failing: Vec<String>,
+    /// Whether it is a program at all.
+    pub is_program: bool,
+    /// Whether garbage is all that is wrong with it.
+    pub has_only_garbage: bool,
     /// The words of the language that the text uses.
     pub words: BTreeSet<String>,
     pub is_start: bool,
@@ -75,9 +81,45 @@ pub fn parse(text: &str) -> Result<Vec<ExerciseHint>, NoHints> {
     }
 }
 
-/// The first hint that fits, and its number, from 1.
-pub fn fitting<'h>(hints: &'h [ExerciseHint], attempt: &Attempt) -> Option<(usize, &'h ExerciseHint)> {
-    (1..).zip(hints).find(|(_, hint)| hint.when.holds(attempt))
+/// A hint that fits.
+#[derive(Clone, Copy, Debug)]
+pub struct FittingHint<'h> {
+    /// Its number among those of the exercise, from 1; none where it is one for every exercise.
+    pub number: Option<usize>,
+    pub hint: &'h ExerciseHint,
+}
+
+static NO_PROGRAM: LazyLock<ExerciseHint> = LazyLock::new(|| {
+    ExerciseHint {
+    when: HintCondition::default(),
+    what: "This is no program yet: the assembler doesn't understand it.".to_owned(),
+    place: "The line that the message names. `reviver check` says the same of it, and no more is tried before it is mended.".to_owned(),
+    lesson: "course/book/src/03-instructions.md".to_owned(),
+}
+});
+
+static GARBAGE: LazyLock<ExerciseHint> = LazyLock::new(|| ExerciseHint {
+    when: HintCondition::default(),
+    what: "Something is left over: cells that are no result don't end at 0.".to_owned(),
+    place: "The cells that the message names. Undo what made their value, once it isn't needed any more."
+        .to_owned(),
+    lesson: "course/book/src/05-garbage.md".to_owned(),
+});
+
+/// The first hint that fits. One for every exercise comes behind those that are about just this mistake in just this exercise, and in front of those
+/// that would only guess.
+pub fn fitting<'h>(hints: &'h [ExerciseHint], attempt: &Attempt) -> Option<FittingHint<'h>> {
+    let common = |hint| FittingHint { number: None, hint };
+    let own = (1..).zip(hints).map(|(number, hint)| FittingHint { number: Some(number), hint });
+    let mut fitting = own.filter(|FittingHint { hint, .. }| hint.when.holds(attempt));
+    if !attempt.is_program {
+        let is_about_it =
+            |own: &FittingHint<'_>| own.hint.when.trap.is_some() || own.hint.when.start.is_some();
+        return fitting.find(is_about_it).or_else(|| Some(common(&NO_PROGRAM)));
+    }
+    let first = fitting.next()?;
+    let is_guess = first.hint.when == HintCondition::default();
+    Some(if is_guess && attempt.has_only_garbage { common(&GARBAGE) } else { first })
 }
 
 impl HintCondition {
@@ -107,8 +149,8 @@ mod tests {
     fn the_first_hint_that_fits_is_given() {
         let hints =
             hints(&["start = true", "trap = \"join\", fails = \"run\"", "uses = \"erase\"", ""]).unwrap();
-        let number = |attempt: &Attempt| fitting(&hints, attempt).map(|(number, _)| number);
-        let mut attempt = Attempt { is_start: true, ..Attempt::default() };
+        let number = |attempt: &Attempt| fitting(&hints, attempt).and_then(|fitting| fitting.number);
+        let mut attempt = Attempt { is_start: true, is_program: true, ..Attempt::default() };
         assert_eq!(number(&attempt), Some(1));
         attempt.is_start = false;
         attempt.messages.push("the join can't hold".into());
@@ -118,6 +160,19 @@ mod tests {
         attempt.messages.clear();
         attempt.words.insert("erase".into());
         assert_eq!(number(&attempt), Some(3));
+    }
+
+    #[test]
+    fn mistakes_of_every_exercise_have_their_hints() {
+        let hints = hints(&["trap = \"misspelt\"", "fails = \"run\"", ""]).unwrap();
+        let number = |attempt: &Attempt| fitting(&hints, attempt).unwrap().number;
+        let mut attempt = Attempt { failing: vec!["run n=1".into()], ..Attempt::default() };
+        assert_eq!(number(&attempt), None, "what can't be assembled isn't judged by its runs");
+        attempt.messages.push("misspelt".into());
+        assert_eq!(number(&attempt), Some(1));
+        let garbage = Attempt { is_program: true, has_only_garbage: true, ..Attempt::default() };
+        assert_eq!(number(&garbage), None);
+        assert_eq!(number(&Attempt { failing: vec!["run n=1".into()], ..garbage }), Some(2));
     }
 
     #[test]

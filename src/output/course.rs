@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::tests::{line, line_object, program_diagnostics};
 use super::told::Object;
 use crate::course::grading::{ExerciseState, Grade};
-use crate::course::hints::ExerciseHint;
+use crate::course::hints::{ExerciseHint, FittingHint};
 use crate::course::place::CourseFolder;
 use crate::course::set::Exercise;
 use crate::failure::{Failure, Fallible};
@@ -80,7 +80,7 @@ pub fn one(folder: &CourseFolder, grade: &Grade, next: Option<&Exercise>, more: 
     } else {
         tested.lines.iter().for_each(|assessed| text.push_str(&line(assessed, "", streams::colors())));
     }
-    if let Some((_, hint)) = grade.hint {
+    if let Some(FittingHint { hint, .. }) = grade.hint {
         let _ = write!(text, "\n{}", hinted(hint, more, "  "));
     } else if let Some(next) = next {
         text.push_str(&invitation(folder, next));
@@ -97,7 +97,7 @@ pub fn all(folder: &CourseFolder, grades: &[Grade], more: u8) -> String {
         if let Some(unreadable) = &grade.unreadable {
             let _ = write!(text, "                {unreadable}");
         }
-        if let Some((_, hint)) = grade.hint.filter(|_| grade.state == ExerciseState::Failed) {
+        if let Some(FittingHint { hint, .. }) = grade.hint.filter(|_| grade.state == ExerciseState::Failed) {
             text.push_str(&hinted(hint, more, "                "));
         }
     }
@@ -168,9 +168,11 @@ pub fn members(grades: &[Grade]) -> Object<'static> {
 fn graded(grade: &Grade) -> Map<String, Json> {
     let mut members = named(grade.exercise);
     members.insert("state".into(), grade.state.name().into());
-    if let Some((number, hint)) = grade.hint {
+    if let Some(FittingHint { number, hint }) = grade.hint {
         let mut told = Map::new();
-        told.insert("number".into(), number.into());
+        if let Some(number) = number {
+            told.insert("number".into(), number.into());
+        }
         told.insert("what".into(), hint.what.clone().into());
         told.insert("where".into(), hint.place.clone().into());
         told.insert("lesson".into(), hint.lesson.clone().into());

@@ -38,7 +38,7 @@ impl StrategyTold {
             writeln!(out, "strategy: {taken}")?;
         }
         if self.stats {
-            let CourseCost { steps, again, checkpoints, peak_bytes } = self.cost;
+            let CourseCost { steps, again, checkpoints, peak_bytes, .. } = self.cost;
             let ratio = steps as f64 / self.steps.max(1) as f64;
             writeln!(
                 out,
@@ -55,7 +55,7 @@ impl StrategyTold {
             members.insert("strategy".into(), strategy(taken.strategy, Some(taken.why)));
         }
         if self.stats {
-            let CourseCost { steps, again, checkpoints, peak_bytes } = self.cost;
+            let CourseCost { steps, again, checkpoints, peak_bytes, .. } = self.cost;
             let cost = json!({
                 "steps": steps, "again": again, "checkpoints": checkpoints, "peak_bytes": peak_bytes,
             });

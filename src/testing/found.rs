@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::failure::{Failure, Fallible};
 use crate::read::shown;
 
-/// A file, and whether somebody named it or it was come across in a folder.
+/// A file, and whether somebody named it, or it was come across in a folder or by a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFile {
     pub path: PathBuf,
@@ -21,15 +21,21 @@ pub fn files(arguments: &[PathBuf]) -> Fallible<Vec<FoundFile>> {
     let mut found: Vec<FoundFile> = Vec::new();
     for argument in arguments {
         for path in matching(argument)? {
-            let new = if path.is_dir() { below(&path)? } else { vec![FoundFile { path, is_named: true }] };
+            let is_named = path == *argument;
+            let new = if path.is_dir() { below(&path)? } else { vec![FoundFile { path, is_named }] };
             for file in new {
-                if !found.iter().any(|other| other.path == file.path) {
+                if !found.iter().any(|other| is_same(&other.path, &file.path)) {
                     found.push(file);
                 }
             }
         }
     }
     Ok(found)
+}
+
+/// Whether two paths lead to one file, however they are written.
+fn is_same(a: &Path, b: &Path) -> bool {
+    a == b || fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }
 
 /// What a pattern stands for. What is there under just this name is no pattern.

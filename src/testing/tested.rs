@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use reviver::engine::{self, NoEngine};
 use reviver_assembler::below::FolderFiles;
-use reviver_assembler::files::Files;
-use reviver_expectations::assessment::AssessedLine;
+use reviver_assembler::files::{Files, FilesInMemory};
+use reviver_expectations::assessment::{AssessedLine, Assessment, Mismatch};
 use reviver_expectations::expected::Expectations;
 use reviver_expectations::program::ProgramUnderTest;
 use reviver_expectations::settings::{TestLimits, TestSettings};
@@ -30,6 +31,19 @@ pub struct TestedFile {
 }
 
 impl TestedFile {
+    /// A file that can't be tested, which is what is missed of it.
+    pub fn unusable(path: &Path, expected: &str, found: &str) -> TestedFile {
+        let name = read::name(path);
+        let line = AssessedLine {
+            line: 1,
+            text: "the file".to_owned(),
+            assessment: Assessment::Missed(vec![Mismatch::new(expected, found)]),
+            took: Duration::ZERO,
+        };
+        let program = ProgramUnderTest::assemble(&name, Vec::new(), &FilesInMemory::default());
+        TestedFile { name, program, lines: vec![line] }
+    }
+
     /// Whether it does all that it is expected to, and there is something.
     pub fn is_met(&self) -> bool {
         self.program.module.is_some() && !self.lines.is_empty() && is_met(&self.lines)

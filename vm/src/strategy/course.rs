@@ -305,6 +305,7 @@ impl<B: Interpreted> Course<B> {
         // The residues of the stretch behind are used up.
         let (mut at, state) = stretches.last_before(here);
         let copy = state.try_clone().map_err(|_| no_memory)?;
+        self.cost.returns += 1;
         let mut again = self.machine.beside(copy);
         while let Some(next) = self.stretches().and_then(|stretches| stretches.next(at, here)) {
             if !self.make_again(&mut again, at.abs_diff(next.at))? {
@@ -358,9 +359,10 @@ impl<B: Interpreted> Course<B> {
 
     /// Makes steps again that were made before. Whether nobody has stopped it.
     fn make_again(&mut self, again: &mut Machine<B>, steps: u64) -> Result<bool, CourseHalt> {
-        let before = again.state().step;
+        let (before, lost) = (again.state().step, again.state().counters.erased_bits);
         let outcome = again.run_heeding(None, self.away, steps);
         let made = again.state().step.abs_diff(before);
+        self.cost.lost_again += again.state().counters.erased_bits.abs_diff(lost);
         self.cost.steps += made;
         self.cost.again += made;
         match outcome {

@@ -168,6 +168,10 @@ pub struct CourseCost {
     pub checkpoints: u64,
     /// The most memory that was taken to go back, in bytes.
     pub peak_bytes: u64,
+    /// How often a kept state was gone back to, which replaced what there was.
+    pub returns: u64,
+    /// Bits that steps have lost once more which were made again.
+    pub lost_again: u64,
 }
 
 impl CourseCost {
@@ -179,6 +183,8 @@ impl CourseCost {
             again: self.again + other.again,
             checkpoints: self.checkpoints + other.checkpoints,
             peak_bytes: self.peak_bytes.max(other.peak_bytes),
+            returns: self.returns + other.returns,
+            lost_again: self.lost_again + other.lost_again,
         }
     }
 }
