@@ -55,8 +55,13 @@ impl Threads {
     }
 }
 
-/// Tasks that take fewer steps together aren't worth threads: beginning them takes as long as so many steps of the interpreter.
-pub const STEPS_WORTH_THREADS: u64 = 20_000;
+/// Tasks that take fewer steps of the interpreter together aren't worth threads: beginning these takes a part of that time.
+pub const STEPS_WORTH_THREADS: u64 = 100_000;
+/// Native code makes so many steps in the time that the interpreter takes for one.
+const NATIVE: u64 = 16;
+/// So many of the shortest tasks that are worth threads take as many steps as are worth them: a thread that makes one, or passes over it, takes
+/// that long for its bounds.
+const SHORTEST: u64 = 200;
 /// Nor are those that take fewer steps than there are cells to copy, up to so many times as many as are worth it anyway.
 const MOST_WORTH: u64 = 64;
 
@@ -132,7 +137,7 @@ impl<B: Interpreted> Machine<B> {
         let program = Arc::clone(&self.program);
         let fork = program.flow().fork_at(bound).ok_or(Unfinished::ByOneThread)?;
         // A run of few steps would end within the tasks.
-        if left < self.threads.worth || !self.is_worth_threads(fork) {
+        if left < self.worth() || !self.is_worth_threads(fork) {
             return Err(Unfinished::ByOneThread);
         }
         let finished = self.finished(fork, travel, left);
@@ -144,9 +149,15 @@ impl<B: Interpreted> Machine<B> {
         outcome
     }
 
+    /// Steps that are worth threads, by those who make them here.
+    fn worth(&self) -> u64 {
+        let is_native = self.runner.as_ref().is_some_and(|runner| runner.steps_made() > 0);
+        self.threads.worth.saturating_mul(if is_native { NATIVE } else { 1 })
+    }
+
     fn is_worth_threads(&self, fork: &TaskFork) -> bool {
         let cells = (self.state.ints.len() + self.state.reals.len()) as u64;
-        let worth = self.threads.worth;
+        let worth = self.worth();
         let is_short = |&steps: &u64| steps < worth.max(cells.min(worth.saturating_mul(MOST_WORTH)));
         let is_in_rule = self.state.calls.iter().any(|call| call.part != Part::Whole);
         // Lines that are printed come in the order of the tasks.
@@ -179,6 +190,7 @@ impl<B: Interpreted> Machine<B> {
                 begun: &begun,
                 gives_up: &gives_up,
                 history: &history,
+                shortest: self.worth() / SHORTEST,
             };
             worker.run(self.for_tasks(self.threads.count / most)?)
         };

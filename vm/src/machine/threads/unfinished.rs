@@ -5,6 +5,6 @@
 pub(super) enum Unfinished {
     /// Somebody has asked the machine to stop.
     Interrupted,
-    /// One thread is to make them: one of them traps, or they can't be put together.
+    /// One thread is to make them: one of them traps, they can't be put together, or they are too short.
     ByOneThread,
 }

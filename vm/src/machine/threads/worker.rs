@@ -59,7 +59,12 @@ pub(super) struct Worker<'w, B> {
     /// Whether one of the threads can't go on.
     pub gives_up: &'w AtomicBool,
     pub history: &'w TaskHistory<'w, B>,
+    /// Steps of a task, on average: where they are fewer, all of them are made sooner by one thread.
+    pub shortest: u64,
 }
+
+/// Tasks that a thread has made before it judges them by their length.
+const SAMPLE: usize = 512;
 
 impl<B: Interpreted> Worker<'_, B> {
     /// Goes over all tasks with a machine of its own, which stands behind the bound that opens them.
@@ -88,6 +93,9 @@ impl<B: Interpreted> Worker<'_, B> {
             }
             if self.begun.compare_exchange(number, number + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 tasks.push(self.task(machine, number, at)?);
+                if tasks.len() == SAMPLE && steps(&tasks) < self.shortest.saturating_mul(SAMPLE as u64) {
+                    return Err(Unfinished::ByOneThread);
+                }
             } else {
                 self.pass_over(machine, number, at);
             }
@@ -187,6 +195,11 @@ impl<B: Interpreted> Worker<'_, B> {
         };
         only_read(&program, call, references).into_iter().map(|cell| (cell, waited(cell))).collect()
     }
+}
+
+/// Steps of all of them.
+fn steps<B>(tasks: &[FinishedTask<B>]) -> u64 {
+    tasks.iter().map(|task| task.steps).sum()
 }
 
 /// What a task has added to adjoints, which become what they were before it.
