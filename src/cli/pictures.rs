@@ -15,7 +15,7 @@ use super::{Constants, Force, Given};
 #[command(after_help = "Examples:
   reviver plot programs/fib.rasm --cells a,b -o fib.svg
   reviver plot programs/leapfrog.rasm --cells y --against x -o orbit.svg
-  reviver plot programs/kick_drift.rasm --cells b --against a --at 61 --there -o fit.svg
+  reviver plot programs/kick_drift.rasm --cells b --against a --at 54 --there -o fit.svg
   reviver plot programs/horner.rasm --cells y --grad y -o adjoints.svg")]
 pub struct PlotOptions {
     #[command(flatten)]

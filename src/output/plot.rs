@@ -120,7 +120,9 @@ impl PlotPage<'_> {
         let way = |moments: &[TraceMoment], n: usize| {
             moments.iter().map(|moment| (value(moment, cells.len()), value(moment, n))).collect()
         };
-        let between = if self.at.is_some() { Between::Nothing } else { Between::Line };
+        // What was between is known only where every moment was kept.
+        let is_known = self.at.is_none() && seen.is_whole;
+        let between = if is_known { Between::Line } else { Between::Nothing };
         let there = cells.iter().enumerate().map(|(n, cell)| Curve {
             name: cell.name.clone(),
             points: way(&seen.there, n),

@@ -29,15 +29,20 @@ pub fn draw(tour: &Tour, keys: &KeyMap, theme: &Theme, area: Rect, buffer: &mut 
         pen.right(&format!("{} ", Tour::ways(keys)), LEAST_FOR_HEADING, Style::new());
         pen.skip(MARGIN).write(&tour.heading(), Style::new());
     }
-    let mut page = tour.words(keys).rows(room).into_iter();
-    for row in rows.by_ref().take(PAGE) {
+    let page = tour.words(keys).rows(room);
+    let told = hanging(&tour.told, room);
+    // A page that has fewer rows leaves the others to a step that has much to tell.
+    let left_for_it = usize::from(area.height).saturating_sub(1 + PAGE);
+    let spare = PAGE.saturating_sub(page.len()).min(told.len().saturating_sub(left_for_it));
+    let mut page = page.into_iter();
+    for row in rows.by_ref().take(PAGE - spare) {
         let mut pen = Pen::new(row, buffer);
         pen.skip(MARGIN);
         for (text, is_key) in page.next().into_iter().flatten() {
             pen.write(&text, if is_key { theme.here } else { theme.text });
         }
     }
-    for (row, text) in rows.zip(hanging(&tour.told, room)) {
+    for (row, text) in rows.zip(told) {
         Pen::new(row, buffer).skip(MARGIN).write(&text, theme.changed);
     }
 }
