@@ -32,6 +32,11 @@ impl Halt {
     }
 }
 
+/// Whether a trap is the one that a line means: by a part of its message, or by its code.
+pub(crate) fn is_meant(explanation: &Explanation, text: &str) -> bool {
+    explanation.code.text() == text || explanation.message.contains(text)
+}
+
 /// A trap on one line, with its code and its place.
 pub(crate) fn told(explanation: &Explanation) -> String {
     let Explanation { code, message, instruction, spot, .. } = explanation;

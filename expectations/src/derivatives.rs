@@ -10,7 +10,7 @@ use reviver_vm::explain::Explanation;
 use reviver_vm::values::Value;
 
 use crate::assessment::Mismatch;
-use crate::bounded::{go, told};
+use crate::bounded::{go, is_meant, told};
 use crate::given::{NoStart, ReadyProgram};
 use crate::grammar::{DerivativeKind, DerivativeResult, ExpectedDerivative, ExpectedEnd};
 use crate::judged;
@@ -56,9 +56,7 @@ pub(crate) fn assess(
     let found = subject(line, module, settings).and_then(|subject| misses(line, &subject, settings));
     match (found, &line.end) {
         (Ok(misses), ExpectedEnd::Results(_)) => misses,
-        (Err(NoDerivatives::Trap(trap)), ExpectedEnd::Trap(text)) if trap.message.contains(text) => {
-            Vec::new()
-        }
+        (Err(NoDerivatives::Trap(trap)), ExpectedEnd::Trap(text)) if is_meant(&trap, text) => Vec::new(),
         (Err(NoDerivatives::Other(found)), ExpectedEnd::Refused(text)) if found.contains(text) => Vec::new(),
         (Err(error), ExpectedEnd::Results(_)) => vec![error.miss("derivatives")],
         (Err(error), ExpectedEnd::Trap(text)) => vec![error.miss(format!("a trap with \"{text}\""))],

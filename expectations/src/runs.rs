@@ -4,7 +4,7 @@ use reviver_isa::Module;
 use reviver_vm::{Cause, Machine, drift};
 
 use crate::assessment::Mismatch;
-use crate::bounded::{Halt, go};
+use crate::bounded::{Halt, go, is_meant};
 use crate::excursion::{Excursion, Homecoming};
 use crate::given::ReadyProgram;
 use crate::grammar::{ExpectedEnd, ExpectedRun, RunResult};
@@ -72,7 +72,7 @@ impl RunAssessor<'_> {
         };
         match go(&mut machine, self.run.travel, self.limits) {
             Ok(()) => return Some(Mismatch::new(expected, "it did not trap")),
-            Err(Halt::Trap { explanation, .. }) if explanation.message.contains(text) => {}
+            Err(Halt::Trap { explanation, .. }) if is_meant(&explanation, text) => {}
             Err(halt) => return Some(Mismatch::new(expected, halt.to_string()).trapped(halt.explanation())),
         }
         let clean = "a clean way back from the trap";

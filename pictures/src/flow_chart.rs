@@ -103,7 +103,10 @@ impl FlowChart {
             Some(format!("{test}, joined by {join}"))
         });
         let pairs: Vec<String> = pairs.collect();
-        let counts = format!("{} tests, {} assertions", count(FlowShape::Test), count(FlowShape::Assertion));
+        let counted =
+            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let tests = counted(count(FlowShape::Test), "test");
+        let counts = format!("{tests}, {}", counted(count(FlowShape::Assertion), "assertion"));
         if pairs.is_empty() { counts } else { format!("{counts}; branch pairs: {}", pairs.join("; ")) }
     }
 

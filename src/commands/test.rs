@@ -11,7 +11,7 @@ use crate::cli::TestOptions;
 use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::output::{self, tests::TestCounts};
 use crate::testing::found::{self, FoundFile};
-use crate::testing::tested::{Runs, TestedFile, TestedText};
+use crate::testing::tested::{Runs, TestedFile, TestedText, unusable};
 use crate::write::OutputTarget;
 use crate::{kinds, read, streams};
 
@@ -22,18 +22,16 @@ pub fn run(options: &TestOptions) -> Fallible {
     let files = found::files(&options.files)?;
     for file in &files {
         let one = match test(file, shared.as_ref(), &runs)? {
-            Outcome::Tested(one) => *one,
-            Outcome::NothingExpected if !file.is_named => continue,
-            Outcome::NothingExpected if files.len() == 1 => {
+            FileOutcome::Tested(one) => *one,
+            FileOutcome::NothingExpected if !file.is_named => continue,
+            FileOutcome::NothingExpected if files.len() == 1 => {
                 return Err(nothing_expected(&read::name(&file.path)));
             }
-            Outcome::NothingExpected => {
-                TestedFile::unusable(&file.path, "lines like `;! run n=10 -> a=55`", "none")
-            }
-            Outcome::Unreadable(failure) if files.len() == 1 => return Err(failure),
+            FileOutcome::NothingExpected => unusable(&file.path, "lines like `;! run n=10 -> a=55`", "none"),
+            FileOutcome::Unreadable(failure) if files.len() == 1 => return Err(failure),
             // One of many doesn't keep the others from being tested.
-            Outcome::Unreadable(failure) => {
-                TestedFile::unusable(&file.path, "a text that can be read", failure.summary())
+            FileOutcome::Unreadable(failure) => {
+                unusable(&file.path, "a text that can be read", failure.summary())
             }
         };
         if !options.json && (!options.quiet || !one.is_met()) {
@@ -76,7 +74,7 @@ impl SharedExpectations {
 }
 
 /// What comes of a file.
-enum Outcome {
+enum FileOutcome {
     Tested(Box<TestedFile>),
     NothingExpected,
     Unreadable(Failure),
@@ -84,20 +82,20 @@ enum Outcome {
 
 /// # Errors
 /// There is no such engine here.
-fn test(file: &FoundFile, shared: Option<&SharedExpectations>, runs: &Runs) -> Fallible<Outcome> {
+fn test(file: &FoundFile, shared: Option<&SharedExpectations>, runs: &Runs) -> Fallible<FileOutcome> {
     let text = match TestedText::read(&file.path) {
         Ok(text) => text,
-        Err(failure) => return Ok(Outcome::Unreadable(failure)),
+        Err(failure) => return Ok(FileOutcome::Unreadable(failure)),
     };
     if let Some(SharedExpectations { expectations, files }) = shared {
-        return text.tested(expectations, files, runs).map(|file| Outcome::Tested(Box::new(file)));
+        return text.tested(expectations, files, runs).map(|file| FileOutcome::Tested(Box::new(file)));
     }
     let expectations = text.expectations();
     if expectations.lines.is_empty() {
-        return Ok(Outcome::NothingExpected);
+        return Ok(FileOutcome::NothingExpected);
     }
     let references = text.files().clone();
-    text.tested(&expectations, &references, runs).map(|file| Outcome::Tested(Box::new(file)))
+    text.tested(&expectations, &references, runs).map(|file| FileOutcome::Tested(Box::new(file)))
 }
 
 fn nothing_expected(name: &str) -> Failure {

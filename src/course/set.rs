@@ -52,7 +52,9 @@ impl Exercise {
 
     /// Whether an argument means it: `3`, `03` or its name.
     pub fn is_called(&self, argument: &str) -> bool {
-        argument.parse() == Ok(self.number) || argument == self.name
+        // Shells complete the name of a folder, with what is around it.
+        let name = argument.trim_start_matches("./").trim_end_matches('/');
+        name.parse() == Ok(self.number) || name == self.name
     }
 }
 

@@ -21,9 +21,9 @@ impl Account {
         }
         writeln!(out, "  ancillas at once  {}", told(self.ancillas))?;
         writeln!(out, "  history           {} bytes", self.history_bytes)?;
-        writeln!(out, "  erased            {} bits", self.erased_bits)?;
+        writeln!(out, "  erased            {}", bits(self.erased_bits))?;
         if self.discarded_bits > 0 {
-            writeln!(out, "  discarded         {} bits that were nearly 0", self.discarded_bits)?;
+            writeln!(out, "  discarded         {} that were nearly 0", bits(self.discarded_bits))?;
         }
         let heat = |bits| format!("{} J at {} K", short(self.joules(bits)), short(self.kelvin));
         writeln!(out, "  heat              {}", heat(self.erased_bits as f64))?;
@@ -59,4 +59,9 @@ impl Account {
         }
         members
     }
+}
+
+/// "1 bit", "3 bits".
+fn bits(count: u64) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), "bit")
 }

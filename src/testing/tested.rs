@@ -31,23 +31,23 @@ pub struct TestedFile {
 }
 
 impl TestedFile {
-    /// A file that can't be tested, which is what is missed of it.
-    pub fn unusable(path: &Path, expected: &str, found: &str) -> TestedFile {
-        let name = read::name(path);
-        let line = AssessedLine {
-            line: 1,
-            text: "the file".to_owned(),
-            assessment: Assessment::Missed(vec![Mismatch::new(expected, found)]),
-            took: Duration::ZERO,
-        };
-        let program = ProgramUnderTest::assemble(&name, Vec::new(), &FilesInMemory::default());
-        TestedFile { name, program, lines: vec![line] }
-    }
-
     /// Whether it does all that it is expected to, and there is something.
     pub fn is_met(&self) -> bool {
         self.program.module.is_some() && !self.lines.is_empty() && is_met(&self.lines)
     }
+}
+
+/// A file that can't be tested, which is what is missed of it.
+pub fn unusable(path: &Path, expected: &str, found: &str) -> TestedFile {
+    let name = read::name(path);
+    let line = AssessedLine {
+        line: 1,
+        text: "the file".to_owned(),
+        assessment: Assessment::Missed(vec![Mismatch::new(expected, found)]),
+        took: Duration::ZERO,
+    };
+    let program = ProgramUnderTest::assemble(&name, Vec::new(), &FilesInMemory::default());
+    TestedFile { name, program, lines: vec![line] }
 }
 
 /// A text and what it may include.

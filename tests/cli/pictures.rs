@@ -262,7 +262,7 @@ fn a_flow_chart_has_a_diamond_and_a_circle_for_each_pair() {
     let picture = Picture::of(&reviver("graph programs/fib.rasm --only flow").expect(0).stdout);
     assert!(picture.texts.iter().any(|text| text == "n == 0"), "{:?}", picture.texts);
     assert!(picture.texts.iter().any(|text| text == "a != 0"), "{:?}", picture.texts);
-    assert!(picture.description.contains("1 tests, 1 assertions"), "{}", picture.description);
+    assert!(picture.description.contains("1 test, 1 assertion;"), "{}", picture.description);
     assert!(picture.description.contains("n == 0, joined by no other way in"), "{}", picture.description);
 }
 

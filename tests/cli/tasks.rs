@@ -199,3 +199,39 @@ fn counts_are_asked_for_in_words() {
     reviver(&format!("{run} --max-steps many")).expect(2).says("a whole number is expected, at least 0");
     reviver(&format!("{run} --threads 99999999999")).expect(2).says("that is too large");
 }
+
+#[test]
+fn elements_that_constants_name_are_seen_to_be_shared() {
+    let folder = Folder::new();
+    let check = |tasks: &str| {
+        let text = format!(
+            ".inout A[6], M[3, 4]\npar {tasks}\n.proc one(inout x)\nadd x, 1\n.end\n\
+             .proc all(inout v[])\nfor i in 0..len(v)\nadd v[i], i\nrof\n.end\n"
+        );
+        folder.file("program.rasm", text);
+        folder.reviver("check program.rasm")
+    };
+    for shared in [
+        "all(A[0..4]), all(A[3..6])",
+        "all(A[0..4]), one(A[3])",
+        "one(A[3]), all(A[0..4])",
+        "all(A[0..6 step 2]), all(A[0..6 step 3])",
+        "all(A[1..6 step 4]), one(A[5])",
+        "all(M[.., 0]), all(M[1, ..])",
+        "one(M[1, 2]), all(M[1, ..])",
+        "all(M[.., 3]), one(M[2, 3])",
+        "one(A[0]), one(A[1]), one(A[2]), all(A[2..3])",
+    ] {
+        check(shared).expect(3).says("error[E78]").says("passed here too");
+    }
+    for apart in [
+        "all(A[0..3]), all(A[3..6])",
+        "all(A[0..6 step 2]), all(A[1..6 step 2])",
+        "all(A[0..2]), one(A[2])",
+        "all(M[.., 0]), all(M[.., 1])",
+        "all(M[0, ..]), one(M[1, 0])",
+        "all(A[3..3]), one(A[3])",
+    ] {
+        check(apart).expect(0);
+    }
+}

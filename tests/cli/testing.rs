@@ -105,6 +105,7 @@ fn what_does_not_arrive_is_not_judged() {
     let outcomes = outcomes("run ->\nrun -> trap \"n == 2\"\nno garbage\nuses no swap", trap);
     assert!(outcomes[0].starts_with("the end / trap T10: "), "{outcomes:?}");
     assert_eq!(outcomes[1..], ["met", "unjudged", "met"]);
+    assert_eq!(self::outcomes("run -> trap \"T10\"", trap), ["met"], "a trap has a code, too");
     let nothing = self::outcomes("restored", TWICE);
     assert!(nothing[0].starts_with("a run that it could hold for / "), "{nothing:?}");
 }
@@ -352,4 +353,23 @@ fn derivatives_are_expected_in_headers() {
         program,
     );
     assert_eq!(outcomes, ["met", "x ~ 7.0 / x ~ 6.0", "met", "met", "derivatives / no cell `z`"]);
+}
+
+#[test]
+fn one_file_of_many_does_not_keep_the_others_from_being_tested() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("set")).unwrap();
+    folder.file("set/a.rasm", ";! run -> x=1\n.out x\nadd x, 1\n");
+    folder.file("set/b.rasm", [0xff, 0xfe, 0x00]);
+    folder.file("set/c.rasm", ".out x\nadd x, 1\n");
+    folder.file("set/d.rasm", ";! run -> x=2\n.out x\nadd x, 2\n");
+    let ran = folder.reviver("test set --junit report.xml").expect(1);
+    ran.prints_part("set/d.rasm")
+        .prints_part("expected a text that can be read")
+        .prints_part("3 expectations in 3 files: 2 met, 1 missed");
+    assert!(std::fs::read_to_string(folder.path("report.xml")).unwrap().contains("set/d.rasm"));
+    // What expects nothing is passed over where a pattern or a folder has it, and missed where it is named.
+    folder.reviver("test set/[acd].rasm").expect(0).prints_part("2 expectations in 2 files");
+    folder.reviver("test set/a.rasm set/c.rasm").expect(1).prints_part("found none");
+    folder.reviver("test set/a.rasm ./set/a.rasm").expect(0).prints_part("1 expectation in 1 file");
 }

@@ -9,6 +9,7 @@ mod canonical;
 pub mod classes;
 mod control;
 mod declarations;
+mod elements;
 mod names;
 mod operands;
 mod overlap;

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::elements::CertainElements;
 use super::overlap::PassedPlaces;
 use super::{Checker, Site};
 use crate::codes::ProblemCode;
@@ -14,6 +15,17 @@ use crate::update::{Action, TaskBound};
 
 /// So many globals are looked at, of all procedures together, until it is given up.
 const MOST_WORK: usize = 1 << 24;
+
+/// Arguments whose elements are compared with those of others; of more than these, the run finds out.
+const MOST_ELEMENTS: usize = 64;
+
+/// The elements that an argument certainly names.
+struct PassedElements {
+    /// The argument's number among those of all tasks.
+    n: u32,
+    elements: CertainElements,
+    may_change: bool,
+}
 
 /// A call between a `fork` and its `join`.
 #[derive(Clone, Copy)]
@@ -169,14 +181,24 @@ impl<'a> Checker<'a> {
     fn same_cells_of_tasks(&mut self, tasks: &[CalledTask<'a>]) {
         let mut passed = PassedPlaces::default();
         let mut numbers: Vec<(u32, u32)> = Vec::new();
+        let mut elements: Vec<PassedElements> = Vec::new();
         for task in tasks {
             let first = numbers.len() as u32;
             let arguments = task.call.arguments.iter().zip(&task.callee.parameters);
             for (nth, (argument, parameter)) in (0..).zip(arguments) {
                 let n = first + nth;
                 numbers.push((task.at, nth));
-                let earlier =
-                    passed.add(n, argument, parameter.passing == Passing::InOut).filter(|&m| m < first);
+                let may_change = parameter.passing == Passing::InOut;
+                let certain = CertainElements::of(self.module, argument);
+                let of_others = || elements.iter().filter(|other| other.n < first);
+                let meets = |own: CertainElements| {
+                    of_others().find(|other| (may_change || other.may_change) && own.meet(&other.elements))
+                };
+                let earlier = passed.add(n, argument, may_change).filter(|&m| m < first);
+                let earlier = earlier.or_else(|| certain.and_then(meets).map(|other| other.n));
+                if elements.len() < MOST_ELEMENTS {
+                    elements.extend(certain.map(|elements| PassedElements { n, elements, may_change }));
+                }
                 if let Some(&(at, m)) = earlier.and_then(|m| numbers.get(m as usize)) {
                     let violation = self.report(
                         ProblemCode::TasksShare,

@@ -1,0 +1,90 @@
+//! Which elements of a global array an argument certainly names, and whether two arguments have one of them in common. Knows constants only:
+//! what depends on values is found when a call is made.
+
+use crate::instruction::{Argument, Base, Index, Operand, Place, Range, Slice, Term};
+use crate::module::{Module, Shape};
+
+/// Cells that are looked at, of the argument that has fewer. Whether more of them meet, a run finds out.
+const MOST_CELLS: u64 = 4096;
+
+/// Cells of a global, as many as `count`, each `step` behind the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CertainElements {
+    global: u32,
+    first: u64,
+    step: u64,
+    count: u64,
+}
+
+impl CertainElements {
+    /// None where it isn't certain, or where there are none. What leads out of the array is for others to tell.
+    pub(super) fn of(module: &Module, argument: &Argument) -> Option<CertainElements> {
+        match argument {
+            Argument::Scalar(Operand::Place(Place { base: Base::Global(global), adjoint: false, index })) => {
+                let shape = module.globals.get(*global as usize)?.shape;
+                let first = element(shape, index.as_deref()?)?;
+                Some(CertainElements { global: *global, first, step: 1, count: 1 })
+            }
+            Argument::Slice(Slice { base: Base::Global(global), range }) => {
+                let shape = module.globals.get(*global as usize)?.shape;
+                let (first, step, count) = elements(shape, *range)?;
+                (count > 0).then_some(CertainElements { global: *global, first, step, count })
+            }
+            Argument::Scalar(_) | Argument::Slice(_) => None,
+        }
+    }
+
+    /// Whether a cell is certainly among both.
+    pub(super) fn meet(&self, other: &CertainElements) -> bool {
+        if self.global != other.global {
+            return false;
+        }
+        if self.step == 1 && other.step == 1 {
+            return self.first < other.first + other.count && other.first < self.first + self.count;
+        }
+        let (few, many) = if self.count <= other.count { (self, other) } else { (other, self) };
+        (0..few.count.min(MOST_CELLS)).any(|n| many.has(few.first + n * few.step))
+    }
+
+    fn has(&self, cell: u64) -> bool {
+        let Some(distance) = cell.checked_sub(self.first) else { return false };
+        distance % self.step == 0 && distance / self.step < self.count
+    }
+}
+
+fn constant(term: Term) -> Option<u64> {
+    if term.cell.is_none() { u64::try_from(term.offset).ok() } else { None }
+}
+
+fn element(shape: Shape, index: &Index) -> Option<u64> {
+    match (shape, index) {
+        (Shape::Vector(length), Index::One(n)) => constant(*n).filter(|&n| n < u64::from(length)),
+        (Shape::Matrix(rows, columns), Index::Two(row, column)) => {
+            let row = constant(*row).filter(|&row| row < u64::from(rows))?;
+            let column = constant(*column).filter(|&column| column < u64::from(columns))?;
+            Some(row * u64::from(columns) + column)
+        }
+        _ => None,
+    }
+}
+
+/// The first one, how far they lie apart, and how many they are.
+fn elements(shape: Shape, range: Range) -> Option<(u64, u64, u64)> {
+    match (shape, range) {
+        (_, Range::Whole) => Some((0, 1, shape.cells())),
+        (Shape::Vector(length), Range::Span { from, to, step }) => {
+            let (from, to) = (constant(from)?, constant(to).filter(|&to| to <= u64::from(length))?);
+            let step = u64::from(step).max(1);
+            Some((from, step, to.saturating_sub(from).div_ceil(step)))
+        }
+        (Shape::Matrix(rows, columns), Range::Row(row)) => {
+            let (row, columns) = (constant(row).filter(|&row| row < u64::from(rows))?, u64::from(columns));
+            Some((row * columns, 1, columns))
+        }
+        (Shape::Matrix(rows, columns), Range::Column(column)) => {
+            let column = constant(column).filter(|&column| column < u64::from(columns))?;
+            Some((column, u64::from(columns), u64::from(rows)))
+        }
+        _ => None,
+    }
+}
