@@ -111,7 +111,7 @@ fn attempt(tested: &TestedFile, is_start: bool) -> Attempt {
         messages: traps.chain(errors).collect(),
         failing: failing.map(|line| line.text.clone()).collect(),
         is_program: tested.program.module.is_some(),
-        has_only_garbage: missed().all(|line| has_only_garbage(&line)),
+        has_only_garbage: missed().next().is_some() && missed().all(|line| has_only_garbage(&line)),
         words: tested.program.words.clone(),
         is_start,
     }

@@ -1,5 +1,6 @@
 //! From arguments to files: a file, a folder with all that is below it, or a pattern. Reads no file.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,23 +20,21 @@ pub struct FoundFile {
 /// A pattern that no file matches, or a folder that can't be read.
 pub fn files(arguments: &[PathBuf]) -> Fallible<Vec<FoundFile>> {
     let mut found: Vec<FoundFile> = Vec::new();
+    let mut seen: HashSet<PathBuf> = HashSet::new();
     for argument in arguments {
         for path in matching(argument)? {
             let is_named = path == *argument;
             let new = if path.is_dir() { below(&path)? } else { vec![FoundFile { path, is_named }] };
             for file in new {
-                if !found.iter().any(|other| is_same(&other.path, &file.path)) {
+                // However it is written, it is one file.
+                let own = fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone());
+                if seen.insert(own) {
                     found.push(file);
                 }
             }
         }
     }
     Ok(found)
-}
-
-/// Whether two paths lead to one file, however they are written.
-fn is_same(a: &Path, b: &Path) -> bool {
-    a == b || fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }
 
 /// What a pattern stands for. What is there under just this name is no pattern.

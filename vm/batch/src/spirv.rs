@@ -70,6 +70,8 @@ const BEFORE_ANNOTATIONS: [u32; 14] = [17, 10, 11, 14, 15, 16, 331, 2, 3, 4, 5, 
 
 const CAPABILITY: u32 = 17;
 const EXTENSION: u32 = 10;
+const EXT_INST_IMPORT: u32 = 11;
+const MEMORY_MODEL: u32 = 14;
 const ENTRY_POINT: u32 = 15;
 const EXECUTION_MODE: u32 = 16;
 /// The modes of entry points that float controls are, each with its capability.
@@ -78,7 +80,7 @@ const ROUNDING_MODE_RTE: FloatMode = FloatMode { mode: 4462, capability: 4467 };
 const FLOAT_CONTROLS: &str = "SPV_KHR_float_controls";
 /// What comes before extensions, and what comes before the modes of entry points.
 const BEFORE_EXTENSIONS: [u32; 1] = [CAPABILITY];
-const BEFORE_MODES: [u32; 5] = [CAPABILITY, EXTENSION, 11, 14, ENTRY_POINT];
+const BEFORE_MODES: [u32; 5] = [CAPABILITY, EXTENSION, EXT_INST_IMPORT, MEMORY_MODEL, ENTRY_POINT];
 
 #[derive(Clone, Copy, Debug)]
 struct FloatMode {
@@ -247,7 +249,7 @@ mod tests {
             assert_eq!(all.iter().filter(is_mode).count(), 1);
         }
         // Each kind of instruction stands behind those that come before it.
-        let order = [CAPABILITY, EXTENSION, 11, 14, ENTRY_POINT, EXECUTION_MODE];
+        let order = [CAPABILITY, EXTENSION, EXT_INST_IMPORT, MEMORY_MODEL, ENTRY_POINT, EXECUTION_MODE];
         let places: Vec<usize> =
             all.iter().map_while(|one| order.iter().position(|code| *code == one.code)).collect();
         assert!(places.is_sorted() && places.last() == Some(&5), "{places:?}");

@@ -55,15 +55,15 @@ impl Threads {
     }
 }
 
-/// Tasks that take fewer steps of the interpreter together aren't worth threads: beginning these takes a part of that time.
+/// Tasks that take fewer steps of the interpreter together aren't worth threads: beginning these would take a good part of that time.
 pub const STEPS_WORTH_THREADS: u64 = 100_000;
-/// Native code makes so many steps in the time that the interpreter takes for one.
-const NATIVE: u64 = 16;
-/// So many of the shortest tasks that are worth threads take as many steps as are worth them: a thread that makes one, or passes over it, takes
-/// that long for its bounds.
-const SHORTEST: u64 = 200;
 /// Nor are those that take fewer steps than there are cells to copy, up to so many times as many as are worth it anyway.
 const MOST_WORTH: u64 = 64;
+/// Native code makes about so many steps in the time that the interpreter takes for one.
+const NATIVE: u64 = 16;
+/// Tasks that take on average less than this part of the steps that are worth threads are too short: to begin one, or to pass over one of
+/// another thread, takes about as long.
+const SHORTEST: u64 = 200;
 
 impl<B: Interpreted> Machine<B> {
     /// Has tasks of the program made by so many threads, at least one, where they took no fewer than `worth` steps the last time
