@@ -56,7 +56,7 @@ fn session(options: &Debugged, mut subject: OpenedProgram) -> Fallible<Session> 
     subject.program =
         start::in_numbers(&options.given.file, &options.given.numbers, subject.program.module().clone())?;
     let machine = start::machine(&options.given, &subject.program, Travel::Forward)?;
-    let limits = limits(options)?;
+    let limits = limits(options);
     let long_runs = engine::long_runs(options.engine, &subject.program)?;
     let session = Session::new(subject, machine.into_state(), limits).map_err(no_memory)?;
     let session = match &long_runs {
@@ -70,14 +70,12 @@ fn session(options: &Debugged, mut subject: OpenedProgram) -> Fallible<Session> 
 }
 
 /// What going back may take.
-fn limits(options: &Debugged) -> Fallible<TimelineLimits> {
-    let Some(retention) = options.retained.retention() else {
+fn limits(options: &Debugged) -> TimelineLimits {
+    let of_history = || {
         let history = usize::try_from(options.history).unwrap_or(usize::MAX);
-        return Ok(TimelineLimits { history, ..TimelineLimits::default() });
+        TimelineLimits { history, ..TimelineLimits::default() }
     };
-    TimelineLimits::of(retention).map_err(|why| {
-        Failure::usage(format_args!("--strategy: {why}")).help("`--strategy reverse` keeps what steps lose")
-    })
+    options.retained.retention().map_or_else(of_history, TimelineLimits::of)
 }
 
 /// There is no memory for a second state.

@@ -72,7 +72,7 @@ fn session(seed: u64) -> (Session, Vec<String>) {
     let plenty = TimelineLimits::default();
     let (spacing, short) = (1 + seed % 50, seed % 7 * 5);
     let (most, whole) = (128, false);
-    let tight = TimelineLimits { history: 600, checkpoints: 0, most, spacing, short, whole };
+    let tight = TimelineLimits { history: 600, checkpoints: 0, most, spacing, short, whole, taped: false };
     let limits = if seed.is_multiple_of(2) { plenty } else { tight };
     let globals = opened.program.module().globals.iter();
     let names =

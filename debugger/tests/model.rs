@@ -771,9 +771,9 @@ fn play(model: &Model, sequences: std::ops::Range<u64>) {
 }
 
 fn limits(seed: u64) -> TimelineLimits {
-    let (most, whole) = (seed as usize % 6, seed % 5 == 4);
+    let (most, whole, taped) = (seed as usize % 6, seed % 5 == 4, seed % 10 == 4);
     let (spacing, short) = (1 + seed % 50, seed % 7 * 5);
-    let tight = TimelineLimits { history: 600, checkpoints: 0, most, spacing, short, whole };
+    let tight = TimelineLimits { history: 600, checkpoints: 0, most, spacing, short, whole, taped };
     if seed.is_multiple_of(3) { TimelineLimits::default() } else { tight }
 }
 

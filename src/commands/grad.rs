@@ -130,7 +130,7 @@ fn unverified(start: &Start, subject: &Subject, error: DifferentiateError) -> Fa
 }
 
 /// A conversion whose result nothing depends on by its adjoint may still depend on an input.
-const ONLY_SEEN_FORWARD: [Loss; 2] = [Loss::FreedWithTangent, Loss::Converted];
+const ONLY_SEEN_FORWARD: [Loss; 2] = [Loss::FreedWithTangent, Loss::ConvertedWithTangent];
 
 /// Adds what only the tangent runs could see.
 fn add_seen(reports: &mut Reports, verified: Option<&Check>) {

@@ -67,9 +67,11 @@ pub fn run(options: &RunOptions) -> Fallible {
 fn check_strategy(options: &RunOptions, program: &Program) -> Fallible {
     let Some(Retention { strategy, .. }) = options.strategies.retention() else { return Ok(()) };
     let keeps_states = matches!(strategy, Strategy::Checkpoint { .. } | Strategy::Auto);
-    if !options.check {
+    if !options.check && !options.start.exact {
         let failure = Failure::usage("a strategy is for the way back, and this run has none");
-        return Err(failure.help("give `--check`, or leave out `--strategy` and `--memory`"));
+        return Err(failure.help(
+            "give `--check` to go back, or `--exact` to keep what that would need; or leave out `--strategy` and `--memory`",
+        ));
     }
     if options.start.checking.unchecked {
         let failure = Failure::usage("a strategy is exact, so that everything is checked");

@@ -331,10 +331,12 @@ fn a_series_says_what_it_has_lost() {
     let text = ".inout x: real default 1.5\n.out n\n.out y: real\nadd.toint n, x\nadd.square y, x\n";
     let ran = on(text, "taylor", "--along x --order 2").expect(0);
     assert!(ran.stdout.ends_with("y = [2.25, 3.0, 1.0]\n"), "{ran:?}");
-    ran.says("warning: an active real was converted to an integer").says("program.rasm:4").says("once");
+    ran.says("warning: a real was converted to an integer although its tangent is not 0")
+        .says("program.rasm:4")
+        .says("for each unit of the inputs' direction");
     let object = on(text, "taylor", "--along x --order 2 --json").expect(0).json();
     assert_eq!(keys(&object), ["along", "taylor", "reported", "engine"]);
-    assert_eq!(object["reported"][0]["kind"], json!("converted"));
+    assert_eq!(object["reported"][0]["kind"], json!("converted-with-tangent"));
     assert_eq!(on(MIXED, "taylor", "--along x --order 1 --json").expect(0).json()["reported"], json!([]));
 }
 

@@ -4,7 +4,7 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Folder, command, reviver};
 
@@ -119,7 +119,6 @@ fn what_cant_be_combined_is_refused() {
     reviver(&format!("{LISTING} --strategy checkpoint --memory 100"))
         .expect(4)
         .says("takes more than 100 bytes");
-    reviver(&format!("debug {listing} --strategy tape --batch -")).expect(2).says("reverse");
 }
 
 #[test]
@@ -131,9 +130,55 @@ fn the_debugger_takes_strategies() {
         reviver(&line).expect(0).stdout
     };
     let expected = of("");
-    for options in ["--strategy reverse", "--strategy checkpoint=2:100", "--strategy auto", "--memory 64K"] {
+    for options in [
+        "--strategy reverse",
+        "--strategy tape",
+        "--strategy checkpoint=2:100",
+        "--strategy auto",
+        "--memory 64K",
+    ] {
         assert_eq!(of(options), expected, "{options}");
     }
+}
+
+/// A tape keeps what integer steps change, which nothing else needs.
+#[test]
+fn a_session_that_tapes_keeps_what_nothing_has_lost() {
+    let folder = Folder::new();
+    let script = folder.file("script", "goto end\ninfo status\nreverse-continue\nprint a\n");
+    let of = |strategy: &str| {
+        reviver(&format!("debug programs/fib.rasm --batch {script} --strategy {strategy}")).expect(0).stdout
+    };
+    let (taped, plain) = (of("tape"), of("reverse"));
+    assert_eq!(taped.lines().last(), plain.lines().last());
+    assert!(taped != plain, "{taped}");
+}
+
+/// One step loses something, and then many lose nothing: of those nothing is kept.
+const LOSES_ONCE: &str =
+    ".inout n default 3\n.out y\n.out t\noverwrite t, n\nfor i in 0..200000\nadd y, t\nrof\n";
+
+#[test]
+fn where_nothing_is_lost_no_states_are_kept() {
+    let folder = Folder::new();
+    let file = folder.file("once.rasm", LOSES_ONCE);
+    let of =
+        |options: &str| reviver(&format!("run {file} --check --json --stats {options}")).expect(0).json();
+    let kept = of("--strategy checkpoint");
+    assert_eq!(kept["bit_exact"], json!(true));
+    let (peak, state) = (kept["cost"]["peak_bytes"].as_u64(), kept["state_bytes"].as_u64());
+    assert!(peak < state.map(|state| 4 * state), "{kept}");
+    // A history that fits is never given up, however small the memory is.
+    let auto = of("--strategy auto --memory 1K");
+    assert_eq!((&auto["strategy"]["name"], &auto["cost"]["again"]), (&json!("reverse"), &json!(0)), "{auto}");
+}
+
+#[test]
+fn a_run_that_keeps_what_a_way_back_would_need_takes_a_strategy() {
+    let ran = reviver("run programs/checkpoint_listing.rasm --exact --strategy checkpoint=4 --stats --json");
+    let object = ran.expect(0).json();
+    assert_eq!(object["strategy"]["slots"], json!(4));
+    assert!(object["cost"]["checkpoints"].as_u64() > Some(0), "{object}");
 }
 
 /// A gradient that is stopped again and again, there and back, is that of one piece.

@@ -124,6 +124,15 @@ fn what_tasks_share_is_told_before_they_begin() {
     let strides = ".inout A[6], n default 6\npar more(A[0..n step 2]), more(A[1..n step 2])\n.proc more(inout v[])\nadd v[0], 1\n.end\n";
     let file = folder.file("strides.rasm", strides);
     reviver(&format!("run {file} --check")).expect(0).prints_part("A = [1, 1, 0, 0, 0, 0]");
+    // The tasks of a loop are told by their counter, whose bounds may be expressions.
+    let rounds = ".inout A[6], n default 2\nfor k in 0..1\npar for i in n * 1..n + 3 call more(A[i], A[i + 1])\nrof\n.proc more(inout a, in b)\nadd a, b\n.end\n";
+    let file = folder.file("rounds.rasm", rounds);
+    let ran = reviver(&format!("run {file}")).expect(4);
+    ran.says("`A[i]` of task 2, `more(A[i], A[i+1])` with i = 3,")
+        .says("`A[i+1]` of task 1, `more(A[i], A[i+1])` with i = 2,");
+    let ran = reviver(&format!("run {file} --back --set A=0,n=2")).expect(4);
+    ran.says("`A[i]` of task 1, `more(A[i], A[i+1])` with i = 4,")
+        .says("of task 2, `more(A[i], A[i+1])` with i = 3,");
     let named = ".inout a, total\npar more(a), more(a)\n.proc more(inout x)\nadd x, total\n.end\n";
     let file = folder.file("same.rasm", named);
     reviver(&format!("check {file}"))

@@ -12,10 +12,12 @@ use crate::watch::Watch;
 pub enum Loss {
     /// `erase` of a cell whose adjoint isn't 0, or, on a way forward, `overwrite`.
     Erased,
-    /// A real with an adjoint was converted to an integer (or one whose tangent isn't 0, in a lifted run).
+    /// A real with an adjoint was converted to an integer.
     Converted,
     /// A cell was freed whose tangent isn't 0: only lifted runs see it.
     FreedWithTangent,
+    /// A real was converted to an integer whose tangent isn't 0: only lifted runs see it.
+    ConvertedWithTangent,
 }
 
 impl Loss {
@@ -25,6 +27,7 @@ impl Loss {
             Loss::Erased => "an active cell was erased",
             Loss::Converted => "an active real was converted to an integer",
             Loss::FreedWithTangent => "a cell was freed although its tangent is not 0",
+            Loss::ConvertedWithTangent => "a real was converted to an integer although its tangent is not 0",
         }
     }
 
@@ -32,7 +35,9 @@ impl Loss {
     pub fn measure(self) -> &'static str {
         match self {
             Loss::Erased | Loss::Converted => "for each unit of what it held the loss changes by up to",
-            Loss::FreedWithTangent => "for each unit of the inputs' direction what it held changes by up to",
+            Loss::FreedWithTangent | Loss::ConvertedWithTangent => {
+                "for each unit of the inputs' direction what it held changes by up to"
+            }
         }
     }
 
@@ -42,6 +47,7 @@ impl Loss {
             Loss::Erased => "erased",
             Loss::Converted => "converted",
             Loss::FreedWithTangent => "freed-with-tangent",
+            Loss::ConvertedWithTangent => "converted-with-tangent",
         }
     }
 }

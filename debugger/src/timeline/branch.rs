@@ -47,6 +47,8 @@ pub struct TimelineLimits {
     pub short: u64,
     /// Whether residues are kept from the origin on.
     pub whole: bool,
+    /// Whether they are of all that steps change, and not only of what steps lose.
+    pub taped: bool,
 }
 
 impl Default for TimelineLimits {
@@ -58,6 +60,7 @@ impl Default for TimelineLimits {
             spacing: 1 << 18,
             short: 1 << 12,
             whole: false,
+            taped: false,
         }
     }
 }
@@ -67,28 +70,30 @@ const LEAST: usize = 4;
 
 impl TimelineLimits {
     /// What a strategy asks for. Half of the memory is for checkpoints, on both sides together.
-    ///
-    /// # Errors
-    /// One that a timeline can't follow, in words.
-    pub fn of(retention: Retention) -> Result<TimelineLimits, &'static str> {
+    pub fn of(retention: Retention) -> TimelineLimits {
         let defaults = TimelineLimits::default();
         let part = |memory: u64, part: u64| usize::try_from(memory / part).unwrap_or(usize::MAX);
         let checkpoints = retention.memory.map_or(defaults.checkpoints, |memory| part(memory, 4));
         let history = retention.memory.map_or(defaults.history, |memory| part(memory, 2));
         match retention.strategy {
-            Strategy::Auto => Ok(TimelineLimits { history, checkpoints, ..defaults }),
+            Strategy::Auto => TimelineLimits { history, checkpoints, ..defaults },
             Strategy::Checkpoint { slots, leaf } => {
                 // The origin is kept besides.
                 let most = slots.map_or(defaults.most, |slots| slots.saturating_sub(1) as usize);
                 let spacing = leaf.unwrap_or(defaults.spacing);
-                Ok(TimelineLimits { history, checkpoints, most, spacing, ..defaults })
+                TimelineLimits { history, checkpoints, most, spacing, ..defaults }
             }
-            Strategy::Reverse => {
+            Strategy::Reverse | Strategy::Tape => {
                 let history = retention.memory.map_or(usize::MAX, |memory| part(memory, 1));
-                Ok(TimelineLimits { history, short: u64::MAX, whole: true, ..defaults })
+                let taped = retention.strategy == Strategy::Tape;
+                TimelineLimits { history, short: u64::MAX, whole: true, taped, ..defaults }
             }
-            Strategy::Tape => Err("a session keeps what steps lose, and not all that they change"),
         }
+    }
+
+    /// Where nothing is recorded yet.
+    fn residues(self) -> Residues {
+        if self.taped { Residues::taping() } else { Residues::default() }
     }
 
     fn checkpoint_bounds(self) -> CheckpointBounds {
@@ -200,8 +205,8 @@ impl Branch {
             // Where there is no memory for them, the first step says so.
             origin.make_adjoints().ok();
         }
-        let lossless = is_lossless(program.module(), &origin);
-        let residues = (limits.whole && !lossless).then(Residues::default);
+        let lossless = is_lossless(program.module(), &origin) && !limits.taped;
+        let residues = (limits.whole && !lossless).then(|| limits.residues());
         let machine = Machine::resume(program.clone(), origin.try_clone()?, residues);
         let checkpoints = Checkpoints::new(limits.spacing, limits.checkpoint_bounds());
         let calls = program.module().code.iter().any(|i| i.update.shape() == OperandShape::Call);
@@ -282,13 +287,13 @@ impl Branch {
     }
 
     /// The same branch with its checkpoints, at its origin and without a window. It leaves half of the
-    /// memory for residues to the branch that remembers it.
+    /// memory for residues to the branch that remembers it, which asks for what steps lose alone.
     ///
     /// # Errors
     /// There is no memory for another copy of the origin.
     fn remembered(&self) -> Result<Branch, OutOfMemory> {
         let machine = Machine::resume(self.program.clone(), self.origin.try_clone()?, None);
-        let limits = TimelineLimits { history: self.limits.history / 2, ..self.limits };
+        let limits = TimelineLimits { history: self.limits.history / 2, taped: false, ..self.limits };
         let pasts = self.pasts.iter().map(|past| past.from(0)).collect();
         Ok(Branch { pasts, base: 0, older: None, limits, ..self.at(machine) })
     }
@@ -653,7 +658,7 @@ impl Branch {
         let mut start = self.checkpoint(step - step.signum()).try_clone()?;
         start.counters.shown = self.shown;
         let base = std::mem::replace(&mut self.base, start.step.unsigned_abs());
-        let start = Machine::resume(self.program.clone(), start, Some(Residues::default()));
+        let start = Machine::resume(self.program.clone(), start, Some(self.limits.residues()));
         let before = (std::mem::replace(&mut self.machine, start), base, self.older.take());
         let opened = self.fill_window(step);
         if opened.is_err() {
@@ -680,7 +685,7 @@ impl Branch {
             return Ok(());
         }
         let (distance, state) = (self.distance(), self.state().try_clone()?);
-        let next = Machine::resume(self.program.clone(), state, Some(Residues::default()));
+        let next = Machine::resume(self.program.clone(), state, Some(self.limits.residues()));
         let full = std::mem::replace(&mut self.machine, next);
         self.older = Some((full, self.base));
         self.base = distance;

@@ -1,5 +1,6 @@
 //! The device that tests are carried out on, where there is one.
 
+use std::cell::RefCell;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::adapters::Adapters;
@@ -23,10 +24,52 @@ fn opened() -> Option<BatchDevice> {
     Some(all.open(which.expect("there is no device")).unwrap())
 }
 
-/// The device that tests share.
+/// A device and its forms. A device makes its shaders one after the other, so each test that is under way has one of its own, and the next test
+/// takes it over.
+struct TestDevice {
+    plain: BatchDevice,
+    /// Those in a form of their own, which are asked once each.
+    lowered: Vec<BatchDevice>,
+}
+
+/// Those that no test has.
+static IDLE: Mutex<Vec<TestDevice>> = Mutex::new(Vec::new());
+
+/// What a test has taken, until its thread ends.
+struct OwnDevice(Option<TestDevice>);
+
+impl Drop for OwnDevice {
+    fn drop(&mut self) {
+        IDLE.lock().unwrap_or_else(PoisonError::into_inner).extend(self.0.take());
+    }
+}
+
+thread_local! {
+    static OWN: RefCell<OwnDevice> = RefCell::new(OwnDevice(taken()));
+}
+
+/// One that is idle, or a new one, of which is known what the first one was asked.
+fn taken() -> Option<TestDevice> {
+    static FIRST: OnceLock<Option<BatchDevice>> = OnceLock::new();
+    if let Some(idle) = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+        return Some(idle);
+    }
+    let mut is_first = false;
+    let first = FIRST.get_or_init(|| {
+        is_first = true;
+        opened()
+    });
+    let plain = if is_first { first.clone() } else { first.as_ref().map(another) };
+    plain.map(|plain| TestDevice { plain, lowered: Vec::new() })
+}
+
+fn another(like: &BatchDevice) -> BatchDevice {
+    Adapters::list().open_with(like.info(), Some(like.probe().clone())).unwrap()
+}
+
+/// The device of the test that asks.
 pub(crate) fn device() -> Option<BatchDevice> {
-    static SHARED: OnceLock<Option<BatchDevice>> = OnceLock::new();
-    SHARED.get_or_init(opened).clone()
+    OWN.with_borrow(|own| own.0.as_ref().map(|own| own.plain.clone()))
 }
 
 /// The forms that the text of a shader has for devices.
@@ -47,7 +90,7 @@ pub(crate) fn lowerings(wgsl: &str) -> Vec<Lowering> {
     all
 }
 
-/// The device that tests share, with the form that it is given shaders in, and with the one that is furthest from their text.
+/// The device of the test that asks, with the form that it is given shaders in, and with the one that is furthest from their text.
 pub(crate) fn devices_for(wgsl: &str) -> Vec<BatchDevice> {
     let furthest = lowerings(wgsl).into_iter().next_back();
     let has_singles = wgsl.contains("f32");
@@ -62,23 +105,20 @@ pub(crate) fn devices_for(wgsl: &str) -> Vec<BatchDevice> {
     device().into_iter().chain(furthest.and_then(device_with).filter(is_right)).collect()
 }
 
-/// The device that tests share, with a form that it is given shaders in. It is asked once.
+/// The device of the test that asks, with a form that it is given shaders in.
 pub(crate) fn device_with(lowering: Lowering) -> Option<BatchDevice> {
-    static ASKED: Mutex<Vec<BatchDevice>> = Mutex::new(Vec::new());
-    let device = device()?;
-    let asked = &mut *ASKED.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = asked.iter().find(|device| device.lowering() == lowering).cloned();
-    Some(found.unwrap_or_else(|| {
-        let device = device.lowered(lowering).unwrap();
-        asked.push(device.clone());
-        device
-    }))
+    OWN.with_borrow_mut(|own| {
+        let own = own.0.as_mut()?;
+        if let Some(found) = own.lowered.iter().find(|device| device.lowering() == lowering) {
+            return Some(found.clone());
+        }
+        let device = own.plain.lowered(lowering).unwrap();
+        own.lowered.push(device.clone());
+        Some(device)
+    })
 }
 
 /// A device that a test may destroy.
 pub(crate) fn device_of_its_own() -> Option<BatchDevice> {
-    let known = device()?.probe().clone();
-    let all = Adapters::list();
-    let info = device()?.info().clone();
-    Some(all.open_with(&info, Some(known)).unwrap())
+    device().as_ref().map(another)
 }

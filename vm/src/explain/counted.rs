@@ -28,6 +28,17 @@ impl Explainer<'_> {
         Some(Told { code: Some(TrapCode::CountMissed), words: Some(words), place, others, ..told })
     }
 
+    /// The counter in a round of a loop that is about to begin, the first of them numbered 0: its name and its value.
+    pub(super) fn counter_in_round(&self, counting: &Counting, round: u32) -> Option<(String, i64)> {
+        let up = self.is_backward() == counting.reversed;
+        let (from, to) = (self.integer(&counting.from)?, self.integer(&counting.to)?);
+        let step = i64::from(counting.step).wrapping_mul(if from <= to { 1 } else { -1 });
+        let made = step.wrapping_mul(i64::from(round));
+        let value = if up { from.wrapping_add(made) } else { to.wrapping_sub(step).wrapping_sub(made) };
+        let name = self.speller().name(Base::Frame(counting.counter));
+        Some((name.to_owned(), self.wrapped(value)))
+    }
+
     fn integer(&self, operand: &Operand) -> Option<i64> {
         match self.valued().value(operand)? {
             Value::Int(value) => Some(value),

@@ -1,6 +1,7 @@
 //! Two tasks that share what one of them may change, in words.
 
 use reviver_isa::instruction::Link;
+use reviver_isa::structure::{Block, BlockKind};
 
 use super::{Explainer, Told};
 use crate::trap::TaskArgument;
@@ -32,17 +33,30 @@ impl Explainer<'_> {
         }
     }
 
-    /// "`A[i]` of task 3, `more(A[i])`"
+    /// "`A[i]` of task 3, `more(A[i])` with i = 2,"
     fn task_said(&self, TaskArgument { task, site, argument }: TaskArgument) -> String {
         let call = match &self.instruction(site).link {
             Link::Calls(calls) => calls.first().map(|call| self.speller().call(call)),
             Link::None | Link::Partner(_) => None,
         };
-        let call = call.map_or(String::new(), |call| format!(", `{call}`,"));
+        let with =
+            self.counter_of(site, task).map_or(String::new(), |(name, i)| format!(" with {name} = {i}"));
+        let call = call.map_or(String::new(), |call| format!(", `{call}`{with},"));
         let number = u64::from(task) + 1;
         match argument.and_then(|argument| self.argument_of(site, argument)) {
             Some((text, _)) => format!("`{text}` of task {number}{call}"),
             None => format!("what task {number}{call} names"),
         }
+    }
+
+    /// The counter of a `par for` in one of its tasks.
+    fn counter_of(&self, site: u32, task: u32) -> Option<(String, i64)> {
+        // A loop that tasks begin in isn't what makes them.
+        let holds_all = |block: &&Block| (block.start()..block.end()).contains(&self.trap.at);
+        let counting =
+            self.program.blocks_around(site).take_while(|block| !holds_all(block)).find_map(|block| {
+                if let BlockKind::For(counting) = &block.kind { Some(counting) } else { None }
+            });
+        self.counter_in_round(counting?, task)
     }
 }

@@ -287,6 +287,11 @@ impl<B> Residues<B> {
         self.past = Some(past);
     }
 
+    /// One that records all that steps change.
+    pub fn taping() -> Residues<B> {
+        Residues { tapes: true, ..Residues::default() }
+    }
+
     /// From now on all that steps change is recorded.
     pub(crate) fn tape(&mut self) {
         self.tapes = true;

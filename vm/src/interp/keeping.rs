@@ -162,7 +162,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     fn converts(&mut self, source: usize) {
         let tangent = self.numbers.reals.tangent(self.real(source));
         if tangent > self.tolerance {
-            self.reports.note(self.at, Loss::Converted, tangent);
+            self.reports.note(self.at, Loss::ConvertedWithTangent, tangent);
         }
         if M::ON {
             self.report_adjoint(Loss::Converted, source);

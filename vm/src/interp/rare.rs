@@ -97,7 +97,10 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         moment: LoopPlace,
     ) -> Result<(), Cause> {
         self.make_room(moment)?;
-        if H::ACTIVE && self.history.tapes() {
+        // In gradient mode a step away from the start changes adjoints as well, which its inverse finds again, but not beside a value that
+        // was put back: there a tape keeps what is lost, as every history does.
+        let restores = self.clock.travel.restores(self.clock.interval(moment.left));
+        if H::ACTIVE && self.history.tapes() && (restores || !M::ON) {
             return self.execute_taped::<M>(operation, addresses, cells, moment);
         }
         let outcome: Result<(), Failed> =

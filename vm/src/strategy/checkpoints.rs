@@ -1,6 +1,7 @@
-//! A bounded number of states along a way, evenly spaced: where re-execution starts. Knows no
-//! machine.
+//! A bounded number of states along a way, evenly spaced: where re-execution starts. Of places where none would serve the states can be
+//! given back. Knows no machine.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::room::OutOfMemory;
@@ -29,7 +30,8 @@ impl CheckpointBounds {
 #[derive(Clone, Debug)]
 pub struct Checkpoints<B = u64> {
     bounds: CheckpointBounds,
-    states: Spaced<Arc<State<B>>>,
+    /// None where a state would serve nothing.
+    states: Spaced<Option<Arc<State<B>>>>,
 }
 
 impl<B: Copy + Default + PartialEq> Checkpoints<B> {
@@ -62,23 +64,45 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
     pub fn take(&mut self, state: Arc<State<B>>) {
         let most = self.bounds.count(bytes(&state));
         if most > 0 {
-            self.states.add(state, most);
+            self.states.add(Some(state), most);
         }
+    }
+
+    /// Those at some distances again, in their order. Between them there were others that served nothing.
+    pub fn resume(
+        spacing: u64,
+        bounds: CheckpointBounds,
+        states: impl IntoIterator<Item = (u64, Arc<State<B>>)>,
+    ) -> Checkpoints<B> {
+        let mut checkpoints = Checkpoints::new(spacing, bounds);
+        for (at, state) in states {
+            while checkpoints.due() < at {
+                checkpoints.states.add(None, usize::MAX);
+            }
+            checkpoints.states.add(Some(state), usize::MAX);
+        }
+        checkpoints
+    }
+
+    /// Gives back the states at some distances: nothing is made again from there.
+    pub fn give_back(&mut self, distances: Range<u64>) {
+        let unneeded = self.states.iter_mut().filter(|(at, _)| distances.contains(at));
+        unneeded.for_each(|(_, state)| *state = None);
     }
 
     /// The furthest one that is at most `distance` from the origin.
     pub fn before(&self, distance: u64) -> Option<&Arc<State<B>>> {
-        self.states.before(distance)
+        self.states.up_to(distance).iter().rev().find_map(Option::as_ref)
     }
 
     /// All of them, with their distances.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Arc<State<B>>)> {
-        self.states.iter()
+        self.states.iter().filter_map(|(at, state)| Some((at, state.as_ref()?)))
     }
 
     /// Memory that they take.
     pub fn bytes(&self) -> usize {
-        self.states.iter().map(|(_, state)| bytes(state)).sum()
+        self.iter().map(|(_, state)| bytes(state)).sum()
     }
 }
 

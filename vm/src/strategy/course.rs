@@ -256,12 +256,14 @@ impl<B: Interpreted> Course<B> {
         }
     }
 
-    /// Steps whose losses fit into the memory for certain. Where these are few the history of what is behind is given up.
+    /// Steps whose losses fit into the memory for certain. Where these are few the history of what is behind is given up, but a whole one
+    /// only where the next step might not fit: as long as that is kept, nothing is made again.
     fn fitting(&mut self, here: u64) -> Result<u64, CourseHalt> {
         let (step, history) = (self.machine.state().step, self.machine.history_bytes());
         let Some(stretches) = self.stretches() else { return Ok(u64::MAX) };
         let fitting = stretches.fitting(history);
-        if fitting >= FEW || history == 0 {
+        let least = if stretches.is_whole() { 1 } else { FEW };
+        if fitting >= least || history == 0 {
             return if fitting == 0 { Err(stretches.full()) } else { Ok(fitting) };
         }
         stretches.give_history_up(here, step);

@@ -49,22 +49,22 @@ impl SavedCourse {
             return !matches!(self.retention.strategy, Strategy::Checkpoint { .. }) || !has_history;
         };
         let slots = self.retention.bounds().slots;
-        has_history && (stretches.states.len() as u64) < slots && stretches.fit(state)
+        has_history && (stretches.states.len() as u64) < slots && stretches.fit(state, slots)
     }
 }
 
 impl SavedStretches {
     /// A course that can be saved begins at step 0.
-    fn fit(&self, here: &State) -> bool {
+    fn fit(&self, here: &State, slots: u64) -> bool {
         let Ok(distance) = u64::try_from(here.own_steps()) else { return false };
         let is_there =
             |(at, state): &(u64, State)| Ok(*at) == u64::try_from(state.own_steps()) && !state.mode();
-        let is_spaced = |((at, _), n): (&(u64, State), u64)| n.checked_mul(self.spacing) == Some(*at);
+        let is_spaced = |(at, _): &(u64, State)| at.is_multiple_of(self.spacing) && at / self.spacing < slots;
         let most = if self.has_turned { u64::MAX } else { distance };
         self.spacing > 0
             && self.states.iter().all(is_there)
             && self.states.is_sorted_by(|(a, _), (b, _)| a < b)
-            && (self.has_turned || self.states.iter().zip(1..).all(is_spaced))
+            && (self.has_turned || self.states.iter().all(is_spaced))
             && self.states.iter().all(|(at, _)| *at > 0 && *at <= most)
             && self.base <= distance
             && self.passed <= most

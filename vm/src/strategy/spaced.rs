@@ -32,10 +32,15 @@ impl<T> Spaced<T> {
         }
     }
 
+    /// Those that are at most so far away, the furthest last.
+    pub fn up_to(&self, distance: u64) -> &[T] {
+        let number = (distance / self.spacing).min(self.values.len() as u64) as usize;
+        &self.values[..number]
+    }
+
     /// The furthest one that is at most so far away.
     pub fn before(&self, distance: u64) -> Option<&T> {
-        let number = (distance / self.spacing).min(self.values.len() as u64) as usize;
-        self.values.get(number.checked_sub(1)?)
+        self.up_to(distance).last()
     }
 
     /// The distance between two of them now.
@@ -46,6 +51,12 @@ impl<T> Spaced<T> {
     /// All of them, with their distances.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         (1..).map(|n| n * self.spacing).zip(&self.values)
+    }
+
+    /// All of them, with their distances, to change them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (u64, &mut T)> {
+        let spacing = self.spacing;
+        (1..).map(move |n| n * spacing).zip(&mut self.values)
     }
 }
 

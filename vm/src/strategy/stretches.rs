@@ -111,11 +111,23 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
             self.quiet.note(self.passed, here);
         }
         (self.passed, self.history, self.has_lost) = (here, history, false);
-        match self.length {
+        let is_kept = match self.length {
             Some(length) => self.is_split(here, length) && self.keep(here, state),
             // Without memory for it, longer stretches are made again.
             None => here == self.online.due() && self.online.add(state).is_ok(),
+        };
+        if is_kept {
+            self.give_back_before(here);
         }
+        is_kept
+    }
+
+    /// A state is kept at a distance. If no step of the stretch before it has lost anything, those that were kept there serve no more:
+    /// what follows is made again from the new one, and the stretch itself never.
+    fn give_back_before(&mut self, here: u64) {
+        let Some(begin) = self.quiet.begin(here) else { return };
+        self.online.give_back(begin..here);
+        self.stack.retain(|(at, _)| *at == 0 || !(begin..here).contains(at));
     }
 
     /// Whether the schedule of a known length keeps the state at a distance.
@@ -282,8 +294,7 @@ impl KeptStretches<u64> {
         } else {
             let size = stretches.stack.first().map_or(0, |(_, origin)| bytes(origin));
             let bounds = checkpoint_bounds(stretches.bounds, retention, size);
-            stretches.online = Checkpoints::new(spacing, bounds);
-            states.for_each(|(_, state)| stretches.online.take(state));
+            stretches.online = Checkpoints::resume(spacing, bounds, states);
         }
         let history = usize::try_from(history).unwrap_or(usize::MAX);
         KeptStretches { base, passed, history, has_lost, is_whole, exceeded, quiet, has_turned, ..stretches }
