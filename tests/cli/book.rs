@@ -170,6 +170,45 @@ fn every_page_of_the_book_stands_in_its_summary_once() {
     }
 }
 
+/// An exercise that grades itself, as its task names it.
+struct Graded {
+    named: String,
+    chapter: usize,
+}
+
+impl Graded {
+    fn of(task: &str) -> Graded {
+        let behind = |start: &str| task.lines().find_map(|line| line.strip_prefix(start)).unwrap();
+        let (number, title) = behind("# ").split_once(". ").unwrap();
+        let (chapter, _) = behind("Chapter ").split_once(',').unwrap();
+        Graded { named: format!("{number} *{title}*"), chapter: chapter.parse().unwrap() }
+    }
+}
+
+impl Chapter {
+    /// What stands below the heading of its exercises.
+    fn exercises(&self) -> &str {
+        let (_, behind) = self.text.split_once("\n## Exercises\n").unwrap();
+        behind.split("\n## ").next().unwrap()
+    }
+}
+
+#[test]
+fn chapters_name_their_graded_exercises() {
+    let pages = pages();
+    let mut found = 0;
+    for entry in std::fs::read_dir(root().join("course/exercises")).unwrap() {
+        let task = std::fs::read_to_string(entry.unwrap().path().join("task.md")).unwrap();
+        let Graded { named, chapter } = Graded::of(&task);
+        let start = format!("{chapter:02}-");
+        let page = pages.iter().find(|page| page.name().starts_with(&start)).unwrap();
+        let exercises = on_one_line(page.exercises());
+        assert!(exercises.contains(&format!(" {named}")), "{} doesn't name {named}", page.name());
+        found += 1;
+    }
+    assert!(found > 30, "{found} exercises that grade themselves");
+}
+
 /// What no page speaks of, nobody reads.
 #[test]
 fn every_program_of_the_book_is_shown() {
