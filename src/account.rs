@@ -33,6 +33,8 @@ pub struct Account {
     pub history_bytes: usize,
     /// Bits that the erased cells could hold.
     pub erased_bits: u64,
+    /// Those of them that a history keeps, so that they cost nothing yet.
+    pub kept_bits: u64,
     /// Bits of floats that were let go because they were nearly 0.
     pub discarded_bits: u64,
     pub kelvin: f64,
@@ -56,12 +58,20 @@ impl Entropy {
     }
 }
 
+/// What was kept to go back.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KeptHistory {
+    pub bytes: usize,
+    /// Whether everything is in it that steps have lost, and nothing has to be made again.
+    pub keeps_all: bool,
+}
+
 impl Account {
-    /// The account of a run that ended in this state, with so many steps and bytes of history.
+    /// The account of a run that ended in this state, with so many steps and such a history.
     pub fn new(
         (program, state): (&Program, &State),
         garbage: &[Garbage],
-        (steps, history_bytes): (u64, usize),
+        (steps, history): (u64, KeptHistory),
         (peak, bits): (InUse, u64),
         kelvin: f64,
     ) -> Account {
@@ -69,20 +79,31 @@ impl Account {
         Account {
             steps,
             garbage: garbage.fold(CellsAndBits::default(), CellsAndBits::and),
-            declared: declared(program.module()),
+            declared: declared(program.module(), state),
             ancillas: CellsAndBits { cells: peak.cells(), bits },
-            history_bytes,
+            history_bytes: history.bytes,
             erased_bits: state.counters.erased_bits,
+            kept_bits: if history.keeps_all { state.counters.erased_bits } else { 0 },
             discarded_bits: state.counters.discarded_bits,
             kelvin,
             entropy: None,
         }
     }
 
+    /// The heat that is due for what was erased and isn't kept, in joules.
+    pub fn joules_due(&self) -> f64 {
+        self.joules(self.erased_bits.saturating_sub(self.kept_bits) as f64)
+    }
+
     /// The heat of so many bits, in joules.
     pub fn joules(&self, bits: f64) -> f64 {
-        bits * BOLTZMANN * self.kelvin * std::f64::consts::LN_2
+        landauer(bits, self.kelvin)
     }
+}
+
+/// The least heat that erasing so many bits makes, in joules.
+pub fn landauer(bits: f64, kelvin: f64) -> f64 {
+    bits * BOLTZMANN * kelvin * std::f64::consts::LN_2
 }
 
 impl CellsAndBits {
@@ -117,12 +138,14 @@ fn bits_of(program: &Program, state: &State, garbage: &Garbage) -> CellsAndBits 
     }
 }
 
-/// The cells that are declared as garbage.
-fn declared(module: &Module) -> CellsAndBits {
+/// The cells that are declared as garbage, and the values on stacks that are.
+fn declared(module: &Module, state: &State) -> CellsAndBits {
+    let of_class = |class, cells| CellsAndBits { cells, bits: cells * width(module, class) };
     let garbage = module.globals.iter().filter(|global| global.role == Role::Garbage);
-    let cells = garbage.map(|global| {
-        let cells = global.shape.cells();
-        CellsAndBits { cells, bits: cells * width(module, global.class) }
-    });
-    cells.fold(CellsAndBits::default(), CellsAndBits::and)
+    let cells = garbage.map(|global| of_class(global.class, global.shape.cells()));
+    let stacks = [(Class::Int, state.int_stack.len()), (Class::Real, state.real_stack.len())];
+    let is_garbage = |class| module.stack(class).is_some_and(|(_, global)| global.role == Role::Garbage);
+    let left = stacks.into_iter().filter(|(class, _)| is_garbage(*class));
+    let left = left.map(|(class, values)| of_class(class, values as u64));
+    cells.chain(left).fold(CellsAndBits::default(), CellsAndBits::and)
 }

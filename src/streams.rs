@@ -3,6 +3,7 @@
 use std::env;
 use std::io::{self, BufWriter, Error, ErrorKind, IsTerminal, Write};
 
+use reviver_debugger::tui::terminal;
 use serde_json::Value as Json;
 
 use crate::failure::{Exit, Failure, Fallible};
@@ -10,6 +11,11 @@ use crate::failure::{Exit, Failure, Fallible};
 /// Whether what is printed is coloured: on a terminal, unless `NO_COLOR` is set.
 pub fn colors() -> bool {
     io::stdout().is_terminal() && may_be_colored()
+}
+
+/// The columns of the terminal that is printed to; none where it goes elsewhere.
+pub fn columns() -> Option<usize> {
+    if io::stdout().is_terminal() { terminal::columns() } else { None }
 }
 
 /// Whether nobody has asked for no colours.

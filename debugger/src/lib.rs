@@ -44,6 +44,7 @@ pub mod answer;
 pub mod batch;
 mod belongings;
 pub mod cell_set;
+pub mod columns;
 pub mod command;
 pub mod cotangents;
 #[cfg(unix)]

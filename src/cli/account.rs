@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::counts::kelvin;
+
 #[derive(Debug, Args)]
 pub struct AccountOptions {
     /// Print what the run costs whoever pays for bits: garbage, ancillas that were in use at once, history, erased bits, and the heat that
@@ -11,15 +13,10 @@ pub struct AccountOptions {
     #[arg(long, conflicts_with = "from_state")]
     pub account: bool,
     /// The temperature at which the bits are erased, in kelvin
-    #[arg(long, value_name = "KELVIN", default_value_t = 300.0, requires = "account", value_parser = parse_kelvin)]
+    #[arg(long, value_name = "KELVIN", default_value_t = 300.0, requires = "account", value_parser = kelvin, allow_negative_numbers = true)]
     pub temperature: f64,
     /// A distribution of inputs: a file of comma-separated values, a line for each that may come, with the cells' names on top, and under
     /// `weight` how likely it is. The account has the entropy that the program loses of it then
     #[arg(long, value_name = "CSV", requires = "account", conflicts_with_all = ["back", "tape"])]
     pub inputs: Option<PathBuf>,
-}
-
-fn parse_kelvin(text: &str) -> Result<f64, String> {
-    let kelvin = text.parse().ok().filter(|kelvin: &f64| kelvin.is_finite() && *kelvin >= 0.0);
-    kelvin.ok_or_else(|| "a temperature is a number of kelvin, 0 or more".into())
 }

@@ -61,7 +61,7 @@ pub struct BatchArguments {
     #[command(flatten)]
     pub checking: LevelOption,
     /// Stop each lane after so many steps in each direction, with exit code 5
-    #[arg(long, value_name = "N", value_parser = count::<u64>)]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
     /// Where the results go: a `.csv`, a `.npz`, an `.arrow` or `.arrows` (a stream); they are printed where no file is named
     #[arg(short, long, value_name = "OUT|-")]

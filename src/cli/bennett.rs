@@ -20,17 +20,17 @@ pub struct BennettOptions {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
     /// Segments of each level [default: 8]
-    #[arg(long, value_name = "G", value_parser = count::<u32>)]
+    #[arg(long, value_name = "G", value_parser = count::<u32>, allow_negative_numbers = true)]
     pub segments: Option<u32>,
     /// Levels of segments [default: 2; with `--segments` alone 1]
-    #[arg(long, value_name = "N", value_parser = count::<u32>)]
+    #[arg(long, value_name = "N", value_parser = count::<u32>, allow_negative_numbers = true)]
     pub levels: Option<u32>,
     /// Rounds of a segment: then the program traps where G to the power of N segments don't reach its end. Unless this is
     /// given, it finds out by trying 1, 2, 4, …
-    #[arg(long, value_name = "K", value_parser = count::<u32>)]
+    #[arg(long, value_name = "K", value_parser = count::<u32>, allow_negative_numbers = true)]
     pub rounds: Option<u32>,
     /// Choose among 64, 8², 4³ and 2⁶ segments the fewest runs whose kept states fit: 1000, 64K, 1M, …
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, conflicts_with_all = ["segments", "levels"])]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, conflicts_with_all = ["segments", "levels"], allow_negative_numbers = true)]
     pub space: Option<u64>,
     #[command(flatten)]
     pub written: Written,

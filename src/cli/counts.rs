@@ -1,4 +1,4 @@
-//! Numbers of things, as arguments are. Knows no option.
+//! Numbers of things and temperatures, as arguments are. Knows no option.
 
 use std::str::FromStr;
 
@@ -10,6 +10,12 @@ pub(super) fn count<T: FromStr>(text: &str) -> Result<T, String> {
 /// How many, and at least one: of a number that can't be 0.
 pub(super) fn count_from_1<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| refusal(text, "1"))
+}
+
+/// A temperature.
+pub(super) fn kelvin(text: &str) -> Result<f64, String> {
+    let kelvin = text.parse().ok().filter(|kelvin: &f64| kelvin.is_finite() && *kelvin >= 0.0);
+    kelvin.ok_or_else(|| "a temperature is a number of kelvin, 0 or more".into())
 }
 
 fn refusal(text: &str, least: &str) -> String {

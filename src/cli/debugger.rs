@@ -21,7 +21,7 @@ pub struct Debugged {
     /// How many bytes may be kept of what float steps lose: 64M, 1G, … Further back is computed again;
     /// what the last few thousand steps lost is kept in any case. Integers and fixed point keep nothing
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = parse_bytes,
-        conflicts_with_all = ["strategy", "memory"])]
+        conflicts_with_all = ["strategy", "memory"], allow_negative_numbers = true)]
     pub history: u64,
     #[command(flatten)]
     pub retained: RetainedOptions,

@@ -16,7 +16,7 @@ pub struct RetainedOptions {
     pub strategy: Option<Strategy>,
     /// How many bytes may be taken to go back: 64K, 1M, 1G, … Without `--strategy` this asks for `auto`, which takes 1G at most
     /// unless this says otherwise
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true)]
     pub memory: Option<u64>,
 }
 
@@ -26,7 +26,7 @@ pub struct StrategyOptions {
     #[command(flatten)]
     pub retained: RetainedOptions,
     /// Run nothing: print what the strategy would do on a way of so many steps, each of which loses something
-    #[arg(long, value_name = "STEPS", value_parser = count::<u64>)]
+    #[arg(long, value_name = "STEPS", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub plan: Option<u64>,
 }
 

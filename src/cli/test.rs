@@ -46,7 +46,7 @@ pub struct TestOptions {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct TestRunning {
     /// The most steps of a run in one direction [default: 200 million; of an exercise 10 million]
-    #[arg(long, value_name = "N", value_parser = count::<u64>, global = true)]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, global = true, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
     /// The most memory of a run, in MiB: its cells, stacks, tapes and history [default: 1024; of an exercise 256]
     #[arg(long, value_name = "MIB", global = true)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::counts::kelvin;
 use super::{Force, Given};
 
 /// What a program takes to be run so that nothing is lost: steps, room and erased bits, method by method.
@@ -19,7 +20,7 @@ pub struct TradeoffOptions {
     #[command(flatten)]
     pub given: Given,
     /// The temperature at which bits are erased, in kelvins
-    #[arg(long, value_name = "KELVIN", default_value_t = 300.0, value_parser = parse_temperature)]
+    #[arg(long, value_name = "KELVIN", default_value_t = 300.0, value_parser = kelvin, allow_negative_numbers = true)]
     pub temperature: f64,
     /// Write a picture besides: steps over memory for each method, and the bits that it erases
     #[arg(long, value_name = "SVG")]
@@ -29,9 +30,4 @@ pub struct TradeoffOptions {
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
-}
-
-fn parse_temperature(text: &str) -> Result<f64, String> {
-    let kelvins = text.parse().ok().filter(|kelvins: &f64| kelvins.is_finite() && *kelvins >= 0.0);
-    kelvins.ok_or_else(|| "a temperature is a number of kelvins, 0 or more".into())
 }

@@ -9,7 +9,7 @@ use reviver_vm::machine::STEPS_WORTH_THREADS;
 use reviver_vm::strategy::{Course, Retention, Strategy};
 use reviver_vm::{Machine, Program, State, Travel, checkpoint};
 
-use crate::account::{Account, Entropy};
+use crate::account::{Account, Entropy, KeptHistory};
 use crate::cli::RunOptions;
 use crate::commands::plan;
 use crate::failure::{Exit, Failure, Fallible, all, counted};
@@ -146,7 +146,12 @@ impl Followers {
     /// The account of a run that came to its end.
     fn account(&self, options: &RunOptions, report: &Report, entropy: Option<Entropy>) -> Option<Account> {
         let peak = self.ancillas.as_ref().filter(|_| matches!(report.ending, Ending::Arrived))?.peak();
-        let cost = (report.steps, report.history_bytes);
+        let keeps_all = match report.taken {
+            Some(taken) => matches!(taken.strategy, Strategy::Reverse | Strategy::Tape),
+            None => options.start.exact,
+        };
+        let history = KeptHistory { bytes: report.history_bytes, keeps_all };
+        let cost = (report.steps, history);
         let run = (&*report.program, report.state());
         let account = Account::new(run, &report.garbage, cost, peak, options.account.temperature);
         Some(Account { entropy, ..account })

@@ -9,7 +9,8 @@ use reviver_files::folder;
 
 use crate::cli::TestOptions;
 use crate::failure::{Exit, Failure, Fallible, counted};
-use crate::output::{self, tests::TestCounts};
+use crate::output;
+use crate::output::tests::{LineStyle, TestCounts};
 use crate::testing::found::{self, FoundFile};
 use crate::testing::tested::{Runs, TestedFile, TestedText, unusable};
 use crate::write::OutputTarget;
@@ -35,7 +36,7 @@ pub fn run(options: &TestOptions) -> Fallible {
             }
         };
         if !options.json && (!options.quiet || !one.is_met()) {
-            streams::print(&output::tests::file(&one, options.quiet, streams::colors()))?;
+            streams::print(&output::tests::file(&one, options.quiet, LineStyle::of_output()))?;
         }
         tested.push(one);
     }

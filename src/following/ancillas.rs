@@ -1,4 +1,4 @@
-//! How many cells were in use at once that nobody gave and nobody gets: private ones, those of frames, and values on the stacks. A cell is in
+//! How many cells were in use at once that nobody gave and nobody gets: private ones, those of frames, and values on private stacks. A cell is in
 //! use while it isn't 0. Follows every step that writes, and counts what that changes.
 
 use std::ops::Range;
@@ -40,6 +40,8 @@ pub struct Ancillas {
     ints: CellTally,
     reals: CellTally,
     bits: [u64; 2],
+    /// Whether the values on the stack of a class count.
+    stacks: [bool; 2],
     peak: InUse,
     peak_bits: u64,
 }
@@ -49,7 +51,10 @@ impl Ancillas {
         let module = memory.program().module();
         let bits = [u64::from(module.word.bits()), u64::from(module.real.width())];
         let [ints, reals] = [Class::Int, Class::Real].map(|class| CellTally::new(&memory, class, state));
-        let mut ancillas = Ancillas { memory, ints, reals, bits, peak: InUse::default(), peak_bits: 0 };
+        let is_private = |class| module.stack(class).is_none_or(|(_, stack)| stack.role == Role::Private);
+        let stacks = [Class::Int, Class::Real].map(is_private);
+        let (peak, peak_bits) = (InUse::default(), 0);
+        let mut ancillas = Ancillas { memory, ints, reals, bits, stacks, peak, peak_bits };
         ancillas.note(state);
         ancillas
     }
@@ -65,8 +70,9 @@ impl Ancillas {
     }
 
     fn note(&mut self, state: &State) {
-        let ints = self.ints.count + state.int_stack.len() as u64;
-        let reals = self.reals.count + state.real_stack.len() as u64;
+        let on_stack = |n: usize, values: usize| if self.stacks[n] { values as u64 } else { 0 };
+        let ints = self.ints.count + on_stack(0, state.int_stack.len());
+        let reals = self.reals.count + on_stack(1, state.real_stack.len());
         let now = InUse { ints, reals };
         let bits = ints * self.bits[0] + reals * self.bits[1];
         if bits > self.peak_bits {

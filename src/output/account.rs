@@ -21,17 +21,19 @@ impl Account {
         }
         writeln!(out, "  ancillas at once  {}", told(self.ancillas))?;
         writeln!(out, "  history           {} bytes", self.history_bytes)?;
-        writeln!(out, "  erased            {}", bits(self.erased_bits))?;
+        let kept = if self.kept_bits > 0 { ", which the history keeps" } else { "" };
+        writeln!(out, "  erased            {}{kept}", bits(self.erased_bits))?;
         if self.discarded_bits > 0 {
             writeln!(out, "  discarded         {} that were nearly 0", bits(self.discarded_bits))?;
         }
-        let heat = |bits| format!("{} J at {} K", short(self.joules(bits)), short(self.kelvin));
-        writeln!(out, "  heat              {}", heat(self.erased_bits as f64))?;
+        let heat = |joules| format!("{} J at {} K", short(joules), short(self.kelvin));
+        let until = if self.kept_bits > 0 { ", until the history is erased" } else { "" };
+        writeln!(out, "  heat              {}{until}", heat(self.joules_due()))?;
         let Some(entropy) = &self.entropy else { return Ok(()) };
         let (inputs, results, lost) = (short(entropy.inputs), short(entropy.results), short(entropy.lost()));
         writeln!(out, "  inputs            {}, {inputs} bits of entropy", counted(entropy.cases, "case"))?;
         writeln!(out, "  results           {results} bits of entropy")?;
-        writeln!(out, "  lost of these     {lost} bits, {}", heat(entropy.lost()))
+        writeln!(out, "  lost of these     {lost} bits, {}", heat(self.joules(entropy.lost())))
     }
 
     pub fn members(&self) -> Json {
@@ -43,9 +45,10 @@ impl Account {
             "ancillas": both(self.ancillas),
             "history_bytes": self.history_bytes,
             "erased_bits": self.erased_bits,
+            "kept_bits": self.kept_bits,
             "discarded_bits": self.discarded_bits,
             "kelvin": self.kelvin,
-            "joules": self.joules(self.erased_bits as f64),
+            "joules": self.joules_due(),
         });
         if let (Some(entropy), Some(object)) = (&self.entropy, members.as_object_mut()) {
             let told = json!({

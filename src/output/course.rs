@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use reviver_assembler::render::render;
 use serde_json::{Map, Value as Json};
 
-use super::tests::{line, line_object, program_diagnostics};
+use super::tests::{LineStyle, line, line_object, program_diagnostics};
 use super::told::Object;
 use crate::course::grading::{ExerciseState, Grade};
 use crate::course::hints::{ExerciseHint, FittingHint};
@@ -13,7 +13,6 @@ use crate::course::place::CourseFolder;
 use crate::course::set::Exercise;
 use crate::failure::{Failure, Fallible};
 use crate::read::shown;
-use crate::streams;
 
 /// The exercises, for who has none yet.
 pub fn offered(exercises: &[Exercise]) -> String {
@@ -64,6 +63,7 @@ fn invitation(folder: &CourseFolder, next: &Exercise) -> String {
 
 /// An exercise, line by line, with the hint that fits. `more` is how much of it is said.
 pub fn one(folder: &CourseFolder, grade: &Grade, next: Option<&Exercise>, more: u8) -> String {
+    let style = LineStyle::of_output();
     let Exercise { number, title, .. } = grade.exercise;
     let Some(tested) = &grade.tested else {
         let missing = || format!("there is no {}\n", shown(&folder.program(grade.exercise)));
@@ -76,12 +76,12 @@ pub fn one(folder: &CourseFolder, grade: &Grade, next: Option<&Exercise>, more: 
     };
     let mut text = format!("{number}. {title}: {told}\n");
     if tested.program.module.is_none() {
-        text.push_str(&render(&tested.program.sources, &tested.program.diagnostics, streams::colors()));
+        text.push_str(&render(&tested.program.sources, &tested.program.diagnostics, style.colors));
     } else {
-        tested.lines.iter().for_each(|assessed| text.push_str(&line(assessed, "", streams::colors())));
+        tested.lines.iter().for_each(|assessed| text.push_str(&line(assessed, "", style)));
     }
     if let Some(FittingHint { hint, .. }) = grade.hint {
-        let _ = write!(text, "\n{}", hinted(hint, more, "  "));
+        let _ = write!(text, "\n{}", hinted(hint, more, "  ", style));
     } else if let Some(next) = next {
         text.push_str(&invitation(folder, next));
     }
@@ -98,7 +98,7 @@ pub fn all(folder: &CourseFolder, grades: &[Grade], more: u8) -> String {
             let _ = write!(text, "                {unreadable}");
         }
         if let Some(FittingHint { hint, .. }) = grade.hint.filter(|_| grade.state == ExerciseState::Failed) {
-            text.push_str(&hinted(hint, more, "                "));
+            text.push_str(&hinted(hint, more, "                ", LineStyle::of_output()));
         }
     }
     let _ = writeln!(text, "\n{}", passed_of(grades));
@@ -112,14 +112,11 @@ pub fn all(folder: &CourseFolder, grades: &[Grade], more: u8) -> String {
 }
 
 /// As much of a hint as somebody wants.
-fn hinted(hint: &ExerciseHint, more: u8, indent: &str) -> String {
-    let mut text = format!("{indent}what   {}\n", hint.what);
-    if more > 0 {
-        let _ = writeln!(text, "{indent}where  {}", hint.place);
-    }
-    if more > 1 {
-        let _ = writeln!(text, "{indent}read   {}", lesson(&hint.lesson));
-    }
+fn hinted(hint: &ExerciseHint, more: u8, indent: &str, style: LineStyle) -> String {
+    let parts = [("what", hint.what.clone()), ("where", hint.place.clone()), ("read", lesson(&hint.lesson))];
+    let known = parts.into_iter().take(usize::from(more) + 1);
+    let mut text: String =
+        known.map(|(word, said)| style.folded(&format!("{indent}{word:<5}  {said}"))).collect();
     match more {
         0 => text.push_str(&format!("{indent}       `--more` says where to look\n")),
         1 => text.push_str(&format!("{indent}       `--more --more` says what to read\n")),

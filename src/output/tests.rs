@@ -1,15 +1,15 @@
 //! What came of tests: lines for people, one JSON object for programs. Runs nothing.
 
-use std::fmt::Write as _;
-
 use clap::builder::styling::AnsiColor;
 use reviver_assembler::render::render;
+use reviver_debugger::columns::hanging;
 use reviver_expectations::assessment::{AssessedLine, Assessment, Mismatch};
 use serde_json::{Map, Value as Json, json};
 
 use super::told::Object;
 use super::{diagnostics, trap};
 use crate::failure::counted;
+use crate::streams;
 use crate::testing::tested::TestedFile;
 
 /// How many lines came to what.
@@ -43,44 +43,98 @@ impl TestCounts {
     }
 }
 
-/// A file and its lines, in colours or not; `only_missed` leaves out those that are met.
-pub fn file(tested: &TestedFile, only_missed: bool, colors: bool) -> String {
+/// How lines stand on what they are printed to.
+#[derive(Clone, Copy, Debug)]
+pub struct LineStyle {
+    pub colors: bool,
+    /// Longer lines are folded.
+    pub columns: Option<usize>,
+}
+
+impl LineStyle {
+    /// That of standard output.
+    pub fn of_output() -> LineStyle {
+        LineStyle { colors: streams::colors(), columns: streams::columns() }
+    }
+
+    /// A line, in rows if it is too long for one.
+    pub fn folded(self, line: &str) -> String {
+        let rows = match self.columns {
+            Some(columns) => hanging(line, columns),
+            None => vec![line.to_owned()],
+        };
+        rows.join("\n") + "\n"
+    }
+
+    /// The same with its first word, which is in no other one, in a colour.
+    fn headed(self, word: &str, color: AnsiColor, line: &str) -> String {
+        let text = self.folded(&format!("  {word}  {line}"));
+        match self.colors {
+            true => text.replacen(word, &format!("{0}{word}{0:#}", color.on_default()), 1),
+            false => text,
+        }
+    }
+}
+
+/// A file and its lines; `only_missed` leaves out those that are met.
+pub fn file(tested: &TestedFile, only_missed: bool, style: LineStyle) -> String {
     let mut text = format!("{}\n", tested.name);
     if tested.program.module.is_none() {
-        text.push_str(&render(&tested.program.sources, &tested.program.diagnostics, colors));
+        text.push_str(&render(&tested.program.sources, &tested.program.diagnostics, style.colors));
     }
     let told = tested.lines.iter().filter(|line| !only_missed || !line.is_met());
     for assessed in told {
-        text.push_str(&line(assessed, &format!("line {}: ", assessed.line), colors));
+        text.push_str(&line(assessed, &format!("line {}: ", assessed.line), style));
     }
     text
 }
 
 /// A line, and below it what was expected and what was found. `place` stands in front of what it says.
-pub fn line(line: &AssessedLine, place: &str, colors: bool) -> String {
-    let word = |word: &str, color: AnsiColor| match colors {
-        true => format!("{0}{word}{0:#}", color.on_default()),
-        false => word.to_owned(),
-    };
+pub fn line(line: &AssessedLine, place: &str, style: LineStyle) -> String {
+    let said = format!("{place}{}", line.text);
     match &line.assessment {
-        Assessment::Met => format!("  {}  {place}{}\n", word("ok", AnsiColor::Green), line.text),
+        Assessment::Met => style.headed("ok", AnsiColor::Green, &said),
         Assessment::Unjudged(why) => {
-            format!("  {}  {place}{} (not judged: {why})\n", word("--", AnsiColor::Yellow), line.text)
+            style.headed("--", AnsiColor::Yellow, &format!("{said} (not judged: {why})"))
         }
         Assessment::Missed(misses) => {
-            let mut text = format!("  {}  {place}{}\n", word("no", AnsiColor::Red), line.text);
+            let mut text = style.headed("no", AnsiColor::Red, &said);
             for miss in misses {
-                let _ = writeln!(text, "      {}", told(miss));
+                let on = miss
+                    .on
+                    .as_deref()
+                    .map_or_else(String::new, |inputs| format!("on {}: ", shortened(inputs)));
+                text.push_str(&style.folded(&format!("      {on}{}", found(miss))));
             }
             text
         }
     }
 }
 
-/// What was expected and what was found, on one line.
+/// Arrays of more values than so many aren't told whole to people.
+const MOST_VALUES: usize = 16;
+
+/// Inputs with the beginnings of long arrays: `A=1,0,1,… (256 values), n=3`.
+fn shortened(inputs: &str) -> String {
+    let short = |input: &str| {
+        let count = input.split(',').count();
+        if count <= MOST_VALUES {
+            return input.to_owned();
+        }
+        let first: Vec<&str> = input.split(',').take(MOST_VALUES / 2).collect();
+        format!("{},… ({count} values)", first.join(","))
+    };
+    inputs.split(' ').map(short).collect::<Vec<_>>().join(" ")
+}
+
+/// What was expected and what was found, on one line, with all of the inputs.
 pub fn told(miss: &Mismatch) -> String {
     let on = miss.on.as_ref().map_or_else(String::new, |inputs| format!("on {inputs}: "));
-    format!("{on}expected {}, found {}", miss.expected, miss.found)
+    format!("{on}{}", found(miss))
+}
+
+fn found(miss: &Mismatch) -> String {
+    format!("expected {}, found {}", miss.expected, miss.found)
 }
 
 /// Everything that was found.

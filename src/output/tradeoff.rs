@@ -3,14 +3,12 @@
 use std::io::{self, Write};
 
 use reviver_pictures::document::Words;
-use reviver_pictures::numbers::grouped;
+use reviver_pictures::numbers::{grouped, short};
 use reviver_pictures::tradeoff::{Method, Tradeoff};
 use serde_json::{Value as Json, json};
 
 use super::told::Object;
-
-/// Boltzmann's constant, in joules per kelvin.
-const BOLTZMANN: f64 = 1.380_649e-23;
+use crate::account::landauer;
 
 /// A method, and what it took.
 pub struct TradeoffRow {
@@ -30,7 +28,7 @@ pub struct TradeoffPage {
 impl TradeoffPage {
     /// The least heat that erasing the bits makes, in joules.
     fn energy(&self, row: &TradeoffRow) -> f64 {
-        row.erased_bits as f64 * BOLTZMANN * self.temperature * std::f64::consts::LN_2
+        landauer(row.erased_bits as f64, self.temperature)
     }
 
     /// How often the steps of the program as it is were doubled.
@@ -87,13 +85,14 @@ impl TradeoffPage {
             "method", "steps", "peak bytes", "erased bits", "joules", "level"
         )?;
         for row in &self.rows {
-            let (joules, level) = (self.energy(row), self.level(row));
+            let (joules, level) = (short(self.energy(row)), self.level(row));
             writeln!(
                 out,
-                "{:name$}  {:>12}  {:>12}  {:>12}  {joules:>9.2e}  {level:>5.2}",
+                "{:name$}  {:>12}  {:>12}  {:>12}  {joules:>9}  {level:>5.2}",
                 row.name, row.steps, row.bytes, row.erased_bits
             )?;
         }
-        writeln!(out, "joules: at {} K; level: log₂ of the steps by those of `erase`", self.temperature)
+        writeln!(out, "joules: at {} K; level: log₂ of the steps by those of `erase`", self.temperature)?;
+        writeln!(out, "checkpoint s: s states are kept; Bennett g, n: g segments on each of n levels")
     }
 }

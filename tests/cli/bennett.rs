@@ -281,7 +281,7 @@ fn a_tradeoff_has_a_line_for_each_method() {
     let page = reviver(asked).expect(0).stdout;
     let object = reviver(&format!("{asked} --temperature 100 --json")).expect(0).json();
     let methods = object["methods"].as_array().unwrap();
-    assert_eq!(page.lines().count(), methods.len() + 2, "{page}");
+    assert_eq!(page.lines().count(), methods.len() + 3, "{page}");
     let own = reviver("run programs/collatz_plain.rasm --set n=6 --json").expect(0).json();
     let first = &methods[0];
     assert_eq!((&first["steps"], &first["erased_bits"]), (&own["steps"], &own["erased_bits"]));

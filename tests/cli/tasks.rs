@@ -139,6 +139,35 @@ fn what_tasks_share_is_told_before_they_begin() {
         .expect(3)
         .says("error[E78]")
         .says("two tasks are passed the same cells");
+    for passed in ["a", "A[2]", "A[0..2]", "A"] {
+        let parameter = if passed.len() > 4 || passed == "A" { "v[]" } else { "x" };
+        let each = format!(
+            ".inout a, A[4]\npar for i in 0..3 call same({passed})\n.proc same(inout {parameter})\n.end\n"
+        );
+        let file = folder.file("each.rasm", &each);
+        let ran = reviver(&format!("check {file}")).expect(3);
+        ran.says("error[E78]").says("each of these tasks is passed the same cells");
+    }
+    let read =
+        ".inout a, A[4]\npar for i in 0..3 call of(A[i], a)\n.proc of(inout x, in a)\nadd x, a\n.end\n";
+    reviver(&format!("check {}", folder.file("read.rasm", read))).expect(0);
+}
+
+#[test]
+fn what_is_no_call_is_told_in_the_words_of_tasks() {
+    let folder = Folder::new();
+    for (statement, words) in [
+        ("par add a, 1", "a `par` takes calls of procedures"),
+        ("par call p(a)", "have no word in front of them"),
+        ("par undo p(a)", "`unpar p(x), q(y)`"),
+    ] {
+        let file =
+            folder.file("no_call.rasm", format!(".inout a\n{statement}\n.proc p(inout x)\nadd x, 1\n.end\n"));
+        reviver(&format!("check {file}")).expect(3).says(words);
+    }
+    let keeping = ".inout a, b\n.garbage trail[]\npar keep(a), keep(b)\n.proc keep(inout x)\npush x\n.end\n";
+    let ran = reviver(&format!("check {}", folder.file("keeping.rasm", keeping))).expect(3);
+    assert_eq!(ran.stderr.matches("error[E77]").count(), 1, "{ran:?}");
 }
 
 /// One thread or many, it is the first trap in the order of the tasks, and the state is as there.

@@ -5,12 +5,14 @@ use reviver_isa::function::Function;
 use reviver_isa::update::Update;
 
 use super::block::ForHead;
-use super::{Parse, Parser};
+use super::{Parse, Parser, words};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
 use crate::tree::{CallVia, For, InstructionNode, Operands, Statement, StatementNode, TaskKind, Tasks};
 
 const PAR_USAGE: &str = "write `par p(x), q(y)`, or `par for i in 0..n call p(A[i])`";
+
+const UNPAR_USAGE: &str = "to undo calls, write `unpar p(x), q(y)`; one alone by `uncall p(x)`";
 
 impl Parser<'_> {
     /// `par p(…), q(…)`, `par for i in 0..n call p(…)`, and the same with `unpar`.
@@ -22,14 +24,16 @@ impl Parser<'_> {
     }
 
     fn calls(&mut self) -> Parse<TaskKind> {
-        if self.at_word("call") || self.at_word("uncall") {
-            let problem = Diagnostic::error(
-                ProblemCode::SomethingElseExpected,
-                "the calls of a `par` have no word in front of them",
-                self.here(),
-                "too much",
-            );
-            return self.fail(problem.help(PAR_USAGE));
+        let word = self.text(self.current);
+        if words::reserved(word).is_some() {
+            let (message, help) = match word {
+                "call" | "uncall" => ("the calls of a `par` have no word in front of them", PAR_USAGE),
+                "undo" => ("`undo` stands in front of macros, and a `par` calls procedures", UNPAR_USAGE),
+                _ => ("a `par` takes calls of procedures", PAR_USAGE),
+            };
+            let problem =
+                Diagnostic::error(ProblemCode::SomethingElseExpected, message, self.here(), "no procedure");
+            return self.fail(problem.help(help));
         }
         let mut calls = vec![self.call()?];
         while self.eat(TokenKind::Comma) {

@@ -1,5 +1,6 @@
 //! Help: the commands' own texts, in columns.
 
+use crate::columns::wrapped;
 use std::fmt::Write as _;
 
 use super::RenderedText;
@@ -39,19 +40,4 @@ impl RenderedText<'_> {
             }
         }
     }
-}
-
-/// A text in lines of at most so many characters, broken between words.
-fn wrapped(text: &str, most: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }

@@ -55,6 +55,12 @@ pub fn is_terminal() -> bool {
     stdin().is_terminal() && stdout().is_terminal() && !is_dumb
 }
 
+/// How wide it is, if it says so.
+pub fn columns() -> Option<usize> {
+    let size = crossterm::terminal::size().ok();
+    size.map(|(columns, _)| usize::from(columns)).filter(|&columns| columns > 0)
+}
+
 impl Screen {
     /// Takes the terminal.
     ///

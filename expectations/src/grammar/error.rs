@@ -11,6 +11,10 @@ pub enum GrammarError {
     NoArrow,
     #[error("`{0}` gives nothing: write `name=value`, `tape=1,2`, `real=f32`, `word=8` or `exact`")]
     NotGiven(String),
+    #[error("`{0}` is given twice")]
+    GivenTwice(String),
+    #[error("`{0}` gives several cells in one word: blanks stand between them, `a=1 b=2`")]
+    GivenTogether(String),
     #[error("there is no number system `{0}`: `real=` takes f64, f32 or fixed")]
     NoSystem(String),
     #[error("there are no integers of `{0}` bits: `word=` takes 8, 16, 32 or 64")]
@@ -39,6 +43,8 @@ pub enum GrammarError {
     NoSeed(String),
     #[error("there must be at least one run")]
     NoRuns,
+    #[error("{0} runs are too many for one line: at most {1}")]
+    TooManyRuns(u64, u64),
     #[error("`{word}` is no word of the language{}", did_you_mean(near.as_deref()))]
     NoSuchWord { word: String, near: Option<String> },
 }

@@ -1,5 +1,7 @@
 //! What a run is given: the words before the arrow.
 
+use std::collections::BTreeSet;
+
 use reviver_isa::module::{RealSystem, Word};
 
 use super::GrammarError;
@@ -44,13 +46,21 @@ impl GivenWords {
     /// Reads words.
     ///
     /// # Errors
-    /// A word that gives nothing.
+    /// A word that gives nothing, or something that was given already.
     pub fn parse<'t>(words: impl IntoIterator<Item = &'t str>) -> Result<GivenWords, GrammarError> {
         let mut given = GivenWords::default();
+        let mut names = BTreeSet::new();
         for word in words {
+            let name = word.split_once('=').map_or(word, |(name, _)| name);
+            if !names.insert(name) {
+                return Err(GrammarError::GivenTwice(name.to_owned()));
+            }
             match word.split_once('=') {
                 None if word == GivenWords::EXACT => given.exact = true,
                 None => return Err(GrammarError::NotGiven(word.to_owned())),
+                Some((_, values)) if values.contains('=') => {
+                    return Err(GrammarError::GivenTogether(word.to_owned()));
+                }
                 Some(("real", system)) => given.real = Some(real(system)?),
                 Some(("word", bits)) => given.word = Some(width(bits)?),
                 Some(("tape", values)) => given.tape = Some(texts(values)),

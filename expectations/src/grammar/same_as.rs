@@ -29,6 +29,9 @@ pub struct DrawnInput {
 /// Where no seed is said.
 const USUAL_SEED: u64 = 1;
 
+/// Each run has a limit of its own, so that a line ends some day; nobody waits for more runs than these.
+const MOST_RUNS: u64 = 1_000_000;
+
 pub(super) fn parse(text: &str) -> Result<SameAs, GrammarError> {
     let rest = text.strip_prefix("same as ").ok_or(GrammarError::SameAs)?;
     let (reference, rest) = rest.split_once(" on ").ok_or(GrammarError::SameAs)?;
@@ -40,6 +43,9 @@ pub(super) fn parse(text: &str) -> Result<SameAs, GrammarError> {
     let count: u64 = number(count.trim())?;
     if count == 0 {
         return Err(GrammarError::NoRuns);
+    }
+    if count > MOST_RUNS {
+        return Err(GrammarError::TooManyRuns(count, MOST_RUNS));
     }
     let inputs = inputs.split(',').map(|input| drawn(input.trim())).collect::<Result<_, _>>()?;
     Ok(SameAs { reference: reference.trim().to_owned(), count, inputs, seed })

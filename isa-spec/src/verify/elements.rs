@@ -1,4 +1,4 @@
-//! Which elements of a global array an argument certainly names, and whether two arguments have one of them in common. Knows constants only:
+//! Which elements of a global array an argument certainly names, whether two arguments have one of them in common, and whether an argument is the same everywhere. Knows constants only:
 //! what depends on values is found when a call is made.
 
 use crate::instruction::{Argument, Base, Index, Operand, Place, Range, Slice, Term};
@@ -49,6 +49,26 @@ impl CertainElements {
     fn has(&self, cell: u64) -> bool {
         let Some(distance) = cell.checked_sub(self.first) else { return false };
         distance % self.step == 0 && distance / self.step < self.count
+    }
+}
+
+/// Whether an argument names the same cells, some at least, wherever the call stands.
+pub(super) fn is_fixed(argument: &Argument) -> bool {
+    let is_constant = |term: Term| term.cell.is_none();
+    match argument {
+        Argument::Scalar(Operand::Place(Place { index, .. })) => match index.as_deref() {
+            None => true,
+            Some(Index::One(n)) => is_constant(*n),
+            Some(Index::Two(row, column)) => is_constant(*row) && is_constant(*column),
+        },
+        Argument::Scalar(_) => false,
+        Argument::Slice(Slice { range, .. }) => match range {
+            Range::Whole => true,
+            Range::Span { from, to, .. } => {
+                constant(*from).zip(constant(*to)).is_some_and(|(from, to)| from < to)
+            }
+            Range::Row(n) | Range::Column(n) => is_constant(*n),
+        },
     }
 }
 

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::elements::CertainElements;
+use super::elements::{self, CertainElements};
 use super::overlap::PassedPlaces;
 use super::{Checker, Site};
 use crate::codes::ProblemCode;
 use crate::effects::Effects;
 use crate::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place};
-use crate::module::{Passing, Procedure};
+use crate::module::{Parameter, Passing, Procedure};
 use crate::tasks::{MisplacedBound, TaskStretch, stretches};
 use crate::update::{Action, TaskBound};
 
@@ -89,7 +89,17 @@ impl<'a> Checker<'a> {
         for at in stretch.opens + 1..stretch.closes {
             let Some(instruction) = module.code.get(at as usize) else { return };
             match instruction.update.action() {
-                Action::Call(_) => tasks.extend(self.task(at, instruction, effects)),
+                Action::Call(_) => {
+                    let task = self.task(at, instruction);
+                    // Of several calls of one procedure the first is told.
+                    let is_first = |task: &CalledTask<'_>| {
+                        tasks.iter().all(|other: &CalledTask<'_>| other.call.procedure != task.call.procedure)
+                    };
+                    if let Some(task) = task.filter(is_first) {
+                        self.unfit(task, effects);
+                    }
+                    tasks.extend(task);
+                }
                 Action::Jump | Action::Join => {
                     is_straight = false;
                     self.branch_of_tasks(stretch, at, instruction);
@@ -99,26 +109,29 @@ impl<'a> Checker<'a> {
             }
         }
         self.globals_of_tasks(&tasks, is_straight, effects);
-        if is_straight {
-            self.same_cells_of_tasks(&tasks);
+        match is_straight {
+            true => self.same_cells_of_tasks(&tasks),
+            false => self.same_cell_of_each_task(&tasks),
         }
     }
 
-    /// A call as a task, which may do all but what lies outside of cells.
-    fn task(&mut self, at: u32, instruction: &'a Instruction, effects: &Effects) -> Option<CalledTask<'a>> {
+    fn task(&self, at: u32, instruction: &'a Instruction) -> Option<CalledTask<'a>> {
         let Link::Calls(calls) = &instruction.link else { return None };
         let call = calls.first()?;
         let callee = self.module.procedures.get(call.procedure as usize)?;
-        if let Some(unfit) = effects.unfit_for_tasks(call.procedure) {
-            let what = self.module.code.get(unfit as usize).map_or("this", |unfit| unfit.update.name());
-            let message = format!("`{}` can't be a task: it comes to a `{what}`", callee.name);
-            let violation = self.report(ProblemCode::NoTask, Site::Instruction(at), message);
-            violation.other =
-                Some((Site::Instruction(unfit), "stacks, tapes and the mode are there once for all".into()));
-            violation.help =
-                Some("keep the values in cells that are passed, or call it outside of the `fork`".into());
-        }
         Some(CalledTask { at, call, callee })
+    }
+
+    /// A task may do all but what lies outside of cells.
+    fn unfit(&mut self, CalledTask { at, call, callee }: CalledTask<'_>, effects: &Effects) {
+        let Some(unfit) = effects.unfit_for_tasks(call.procedure) else { return };
+        let what = self.module.code.get(unfit as usize).map_or("this", |unfit| unfit.update.name());
+        let message = format!("`{}` can't be a task: it comes to a `{what}`", callee.name);
+        let violation = self.report(ProblemCode::NoTask, Site::Instruction(at), message);
+        violation.other =
+            Some((Site::Instruction(unfit), "stacks, tapes and the mode are there once for all".into()));
+        violation.help =
+            Some("keep the values in cells that are passed, or call it where it is no task".into());
     }
 
     /// A jump leads from one place between `fork` and `join` to another.
@@ -175,6 +188,21 @@ impl<'a> Checker<'a> {
             violation.other = Some((Site::Instruction(other), "this is the other one".into()));
         }
         violation.help = Some("pass each task cells of its own, or elements that differ".into());
+    }
+
+    /// Where the calls stand in a loop, what is the same cell in each round is `in`.
+    fn same_cell_of_each_task(&mut self, tasks: &[CalledTask<'a>]) {
+        let found = tasks.iter().find_map(|task| {
+            let arguments = task.call.arguments.iter().zip(&task.callee.parameters);
+            let changed = |(_, (argument, parameter)): &(u32, (&Argument, &Parameter))| {
+                parameter.passing == Passing::InOut && elements::is_fixed(argument)
+            };
+            (0..).zip(arguments).find(changed).map(|(nth, _)| (task.at, nth))
+        });
+        let Some((at, nth)) = found else { return };
+        let message = "each of these tasks is passed the same cells, and may change them";
+        self.report(ProblemCode::TasksShare, Site::Operand(at, nth), message).help =
+            Some("pass each task cells of its own; what tasks only read can be `in`".into());
     }
 
     /// Arguments that can be seen to be the same cells are `in` in both tasks.

@@ -6,9 +6,9 @@ use ratatui::text::Line;
 use ratatui::widgets::Widget;
 
 use super::effect::Effect;
+use crate::columns::hanging;
 use crate::command::screen::{CursorMove, ScreenAction};
 use crate::listing::OpenError;
-use crate::tui::panes::text::hanging;
 use crate::tui::theme::Theme;
 
 /// The diagnostics, line by line.

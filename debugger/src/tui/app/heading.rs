@@ -7,9 +7,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::App;
+use crate::columns::width;
 use crate::tui::layout::ScreenSlot;
 use crate::tui::panes::PaneKind;
-use crate::tui::panes::text::{cut, width};
+use crate::tui::panes::text::cut;
 
 /// Columns that a title has at least before tabs are left out.
 const LEAST_FOR_TITLE: usize = 10;

@@ -2,13 +2,13 @@
 //! those of the key map, its words those of the commands; here is only which of them matter when.
 
 use super::App;
+use crate::columns::width;
 use crate::command::named;
 use crate::command::screen::{CursorMove, ScreenAction};
 use crate::command::table::ArgumentKind;
 use crate::outcome::Reason;
 use crate::tui::keys::Key;
 use crate::tui::panes::PaneKind;
-use crate::tui::panes::text::width;
 
 /// Lines that are told together, by the words that they share: those that matter most come first.
 type Hints = &'static [&'static [&'static str]];

@@ -6,10 +6,11 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, Widget};
 
 use super::messages::{Message, Tone};
+use crate::columns::{hanging, width, wrapped};
 use crate::command::screen::{CursorMove, ScreenAction};
 use crate::tui::keys::help::{self, HelpLine};
 use crate::tui::keys::{BareKey, Key, KeyMap};
-use crate::tui::panes::text::{hanging, mark, width, wrapped};
+use crate::tui::panes::text::mark;
 use crate::tui::theme::Theme;
 
 /// What lies over the panes.

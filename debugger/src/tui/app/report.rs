@@ -7,12 +7,12 @@ use super::messages::Tone;
 use super::overlay::Overlay;
 use super::{App, Effect, Whereabouts};
 use crate::answer::Answer;
+use crate::columns::width;
 use crate::command::{CommandError, Console, Outcome};
 use crate::outcome::Reason;
 use crate::render::{printed, render, render_done, render_error};
 use crate::session::Session;
 use crate::tui::panes::PaneKind;
-use crate::tui::panes::text::width;
 
 impl App {
     /// Says what a command came to, and shows where it led.

@@ -6,9 +6,10 @@ use std::borrow::Cow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::text::{Pen, cut_number, mark_cursor, mark_found, remark, width};
+use super::text::{Pen, cut_number, mark_cursor, mark_found, remark};
 use super::{Context, Pane, PaneSpot};
 use crate::answer::{Answer, AnswerLead, AnswerRow, Fold};
+use crate::columns::width;
 use crate::tui::keys::BareKey;
 
 pub struct AnswerWidget;

@@ -7,8 +7,9 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 
 use super::cells::{adjoint_style, chosen as chosen_name, shared, signed, touch, without_lost};
-use super::text::{Pen, mark_cursor, remark, width};
+use super::text::{Pen, mark_cursor, remark};
 use super::{Context, Pane, PaneKind, PaneSpot};
+use crate::columns::width;
 use crate::memory::{Cell, Storage};
 use crate::view::cells::{self, ArrayFacts};
 

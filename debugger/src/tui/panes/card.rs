@@ -8,7 +8,8 @@ use reviver_isa::card::CardLine;
 
 use super::Context;
 use super::sheet::{OneSheet, Sheet};
-use super::text::{cut_number, width};
+use super::text::cut_number;
+use crate::columns::width;
 use crate::tui::theme::Theme;
 use crate::view::card::{CardView, Topic};
 

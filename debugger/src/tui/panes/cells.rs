@@ -5,8 +5,9 @@ use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::style::Style;
 use reviver_isa::instruction::Base;
 
-use super::text::{Pen, mark_cursor, mark_found, remark, width};
+use super::text::{Pen, mark_cursor, mark_found, remark};
 use super::{Context, Pane, PaneKind, PaneSpot};
+use crate::columns::width;
 use crate::memory::Cell;
 use crate::view::cells::{self, AdjointView, CellView};
 

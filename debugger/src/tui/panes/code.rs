@@ -7,8 +7,9 @@ use ratatui::style::Style;
 use reviver_vm::Travel;
 
 use super::calls::{call, short_value};
-use super::text::{Pen, mark_cursor, mark_found, width};
+use super::text::{Pen, mark_cursor, mark_found};
 use super::{Context, Pane, PaneSpot};
+use crate::columns::width;
 use crate::format::times;
 use crate::listing::{Line, is_label};
 use crate::outcome::Reason;

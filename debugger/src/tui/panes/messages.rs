@@ -6,8 +6,8 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::Widget;
 
-use super::text::hanging;
 use super::{Context, Pane};
+use crate::columns::hanging;
 use crate::tui::app::messages::{Message, Tone};
 
 pub struct MessagesWidget;

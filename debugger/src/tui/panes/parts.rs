@@ -5,7 +5,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::text::{Pen, width};
+use super::text::Pen;
+use crate::columns::width;
 
 /// Blanks behind each part.
 const GAP: usize = 2;

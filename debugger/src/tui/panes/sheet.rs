@@ -4,8 +4,9 @@
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
-use super::text::{Pen, mark_found, wrapped};
+use super::text::{Pen, mark_found};
 use super::{Context, Pane};
+use crate::columns::wrapped;
 
 /// A pane that consists of one sheet.
 pub trait OneSheet {

@@ -3,8 +3,9 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::text::{Pen, cut, width, wrapped};
+use super::text::{Pen, cut};
 use super::{Context, Pane};
+use crate::columns::{width, wrapped};
 use crate::outcome::ValueRow;
 use crate::view::stack::rows;
 

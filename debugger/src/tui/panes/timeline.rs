@@ -9,8 +9,9 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use self::events::has_events;
-use super::text::{Pen, width};
+use super::text::Pen;
 use super::{Context, Pane, PaneSpot};
+use crate::columns::width;
 use crate::scale::{chosen_step, column_of};
 use crate::timeline::{Fork, SpanEnd};
 use crate::view::timeline::{self, Column, TimelinePane};

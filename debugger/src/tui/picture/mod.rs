@@ -14,8 +14,8 @@ use ratatui::style::{Color, Modifier, Style};
 
 use self::shapes::{CELL, CellRectangle, shapes};
 use super::colour::{Rgb, channels};
-use super::panes::text::width;
 use super::theme::Ground;
+use crate::columns::width;
 use crate::command::picture::DRAWN;
 
 /// How much room there is around the cells, in pixels.

@@ -6,8 +6,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::reading::Tour;
+use crate::columns::hanging;
 use crate::tui::keys::KeyMap;
-use crate::tui::panes::text::{Pen, hanging};
+use crate::tui::panes::text::Pen;
 use crate::tui::theme::Theme;
 
 /// Rows of a page.

@@ -1,8 +1,8 @@
 //! Words with keys in them: which key a reader presses is asked of the key map, so that a page is right for every
 //! preset, and for a user's own keys. Breaks them into rows. Knows no page.
 
+use crate::columns::width;
 use crate::tui::keys::KeyMap;
-use crate::tui::panes::text::width;
 
 /// A piece of a word, and whether it is a key.
 type WordPiece = (String, bool);

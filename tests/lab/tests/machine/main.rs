@@ -14,3 +14,4 @@ mod mutation;
 mod oracle_agrees;
 mod programs;
 mod states;
+mod threads;

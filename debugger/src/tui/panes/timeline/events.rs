@@ -4,9 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use crate::columns::width;
 use crate::session::EventKind;
 use crate::tui::panes::Context;
-use crate::tui::panes::text::{Pen, width};
+use crate::tui::panes::text::Pen;
 use crate::tui::theme::Theme;
 use crate::view::timeline::Column;
 

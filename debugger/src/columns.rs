@@ -1,0 +1,97 @@
+//! Text by the columns that it takes on a terminal: how wide it is, and as rows that are broken between words. Knows no screen.
+
+use ratatui::text::Span;
+
+/// Columns that a text takes on the screen.
+pub fn width(text: &str) -> usize {
+    Span::raw(text).width()
+}
+
+/// The text in lines, broken between words. A longer word has a line of its own.
+pub fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// All of a line in rows, broken between words where that can be. Rows that go on begin below the last
+/// column of the first one, which is what follows several blanks; else further in than the line begins.
+pub fn hanging(line: &str, most: usize) -> Vec<String> {
+    // No character takes more columns than bytes: most lines need no closer look.
+    if line.len() <= most || width(line) <= most || most == 0 {
+        return vec![line.to_owned()];
+    }
+    let begins_column = |(at, c): &(usize, char)| {
+        let before = line.get(..*at).unwrap_or_default();
+        *c != ' ' && before.ends_with("  ") && !before.trim().is_empty() && width(before) <= most / 2
+    };
+    let blanks = line.len() - line.trim_start().len();
+    let (begin, indent) = match line.char_indices().rfind(begins_column) {
+        Some((at, _)) => (at, width(line.get(..at).unwrap_or_default())),
+        None => (blanks, (blanks + 2).min(most / 2)),
+    };
+    let (first, mut left) = broken(line, most, begin);
+    let mut rows = vec![first.to_owned()];
+    while !left.is_empty() {
+        let (row, rest) = broken(left, most - indent, 0);
+        rows.push(" ".repeat(indent) + row);
+        left = rest;
+    }
+    rows
+}
+
+/// What fits of a text, to the last blank behind byte `begin` if there is one; and the rest. Something
+/// always fits.
+fn broken(text: &str, most: usize, begin: usize) -> (&str, &str) {
+    let mut used = 0;
+    let over = text.char_indices().find(|(_, c)| {
+        used += width(c.encode_utf8(&mut [0; 4]));
+        used > most
+    });
+    let Some((end, _)) = over else { return (text, "") };
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    let (head, tail) = text.split_at(end.max(first));
+    let blank = head.rfind(' ').filter(|at| *at > begin && !tail.starts_with(' '));
+    let (row, rest) = text.split_at(blank.unwrap_or(head.len()));
+    (row, rest.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_folded_line_is_lost() {
+        assert_eq!(hanging("  from sum = 1, term = 2", 14), ["  from sum =", "    1, term =", "    2"]);
+        assert_eq!(hanging("abcdefghij", 4), ["abcd", "  ef", "  gh", "  ij"]);
+        assert_eq!(hanging("abcd efgh", 4), ["abcd", "  ef", "  gh"]);
+        assert_eq!(hanging("漢字漢字", 1), ["漢", "字", "漢", "字"]);
+        assert_eq!(hanging("fits", 4), ["fits"]);
+        assert_eq!(hanging("", 0), [""]);
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("came from above or below", 11), ["came from", "above or", "below"]);
+        assert_eq!(wrapped("antidisestablishment now", 5), ["antidisestablishment", "now"]);
+        assert_eq!(wrapped("a b", 0), ["a", "b"]);
+    }
+
+    #[test]
+    fn what_goes_on_stands_in_its_column() {
+        assert_eq!(hanging("step [N]   Make one step", 24), ["step [N]   Make one step"]);
+        let lines = ["step [N]   Make one", "           step"];
+        assert_eq!(hanging("step [N]   Make one step", 22), lines);
+        assert_eq!(hanging("   a b c d", 6), ["   a b", "   c d"]);
+        assert_eq!(hanging("one two three", 8), ["one two", "  three"]);
+        assert_eq!(hanging("a  b", 0), ["a  b"]);
+    }
+}
