@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use reviver_vm::strategy::Strategy;
+
 use crate::failure::{Exit, Failure, Fallible};
 use crate::journey::Ending;
 use crate::{output, read};
@@ -15,11 +17,23 @@ pub fn verdict(file: &Path, way: &str, ending: &Ending) -> Fallible {
         Ending::Interrupted(signal) => {
             Failure::new(signal.exit(), format_args!("stopped by {}{way}", signal.name()))
         }
-        Ending::Full { strategy, bytes } => Failure::new(
-            Exit::Trap,
-            format_args!("the strategy `{strategy}` takes more than {bytes} bytes here"),
-        )
-        .help("`--memory` allows more; of all strategies `checkpoint` takes the least"),
+        Ending::Full { strategy, bytes } => full(strategy, *bytes),
         Ending::Trapped(explanation) => output::trap(Exit::Trap, way, &read::name(file), explanation),
     })
+}
+
+/// What was to be kept for the way back takes too much.
+pub fn full(strategy: &str, bytes: u64) -> Failure {
+    Failure::new(Exit::Trap, format_args!("the strategy `{strategy}` takes more than {bytes} bytes here"))
+        .help(less_memory(strategy))
+}
+
+/// What can be done where a strategy takes too much.
+pub fn less_memory(strategy: &str) -> &'static str {
+    match Strategy::parse(strategy) {
+        Ok(Strategy::Reverse | Strategy::Tape) => {
+            "`--memory` allows more; of all strategies `checkpoint` takes the least"
+        }
+        _ => "`--memory` allows more: one state must fit, and what a few steps lose",
+    }
 }

@@ -1,7 +1,7 @@
 //! How much a program loses of a distribution of inputs: their entropy, and that of what they lead to. What a run ends with is a function of
 //! its inputs, so the difference is what it has forgotten of them, however it did so. Knows no heat.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use crate::account::Entropy;
 use crate::cli::{AccountOptions, Start};
 use crate::failure::{Failure, Fallible, counted};
 use crate::journey::{self, RunWay, Shows};
+use crate::lanes::delimiter;
 use crate::{ended, engine, read, start};
 
 /// Inputs that may come, and how likely that is.
@@ -23,7 +24,7 @@ struct Case {
 /// The entropy of the distribution that is asked for, if one is.
 pub fn of(options: &Start, account: &AccountOptions, program: &Arc<Program>) -> Fallible<Option<Entropy>> {
     let Some(path) = &account.inputs else { return Ok(None) };
-    let cases = cases(path)?;
+    let cases = cases(path, program)?;
     let runner = engine::runner(options, program)?;
     let (mut inputs, mut results): (HashMap<Digest, f64>, HashMap<Digest, f64>) = Default::default();
     for (n, case) in cases.iter().enumerate() {
@@ -45,13 +46,16 @@ fn entropy(weights: &HashMap<Digest, f64>) -> f64 {
     let mut terms: Vec<f64> = weights.values().map(|weight| weight / sum).map(|p| -p * p.log2()).collect();
     // In an order of their own, so that the sum is the same each time.
     terms.sort_by(f64::total_cmp);
-    terms.into_iter().sum()
+    // Certainty has no sign.
+    terms.into_iter().sum::<f64>() + 0.0
 }
 
 /// The lines of a file. The names stand on top.
-fn cases(path: &Path) -> Fallible<Vec<Case>> {
+fn cases(path: &Path, program: &Program) -> Fallible<Vec<Case>> {
     let (text, name) = (read::text(path)?, read::shown(path));
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let mut builder = csv::ReaderBuilder::new();
+    let mut reader =
+        builder.trim(csv::Trim::All).delimiter(delimiter(text.as_bytes())).from_reader(text.as_bytes());
     let unreadable = |error: csv::Error| Failure::usage(format_args!("{name}: {error}"));
     let names = reader.headers().map_err(unreadable)?.clone();
     let mut cases = Vec::new();
@@ -59,11 +63,24 @@ fn cases(path: &Path) -> Fallible<Vec<Case>> {
         let record = record.map_err(unreadable)?;
         let line = record.position().map_or(0, csv::Position::line);
         let mut case = Case { sets: Vec::new(), weight: 1.0 };
+        let mut arrays: BTreeMap<&str, BTreeMap<Vec<usize>, &str>> = BTreeMap::new();
         for (cell, value) in names.iter().zip(&record) {
-            match cell {
-                "weight" => case.weight = weight(&name, line, value)?,
-                cell => case.sets.push(format!("{cell}={value}")),
+            match (cell, element(cell)) {
+                ("weight", _) => case.weight = weight(&name, line, value)?,
+                (_, Some((array, index))) => _ = arrays.entry(array).or_default().insert(index, value),
+                (cell, None) => case.sets.push(format!("{cell}={value}")),
             }
+        }
+        for (array, elements) in arrays {
+            // Of one value every cell would get it.
+            let declared = program.global(array).map(|(_, global)| global.shape.cells());
+            let are_few = declared.is_some_and(|declared| (elements.len() as u64) < declared);
+            if are_few || !are_all(elements.keys()) {
+                return Err(Failure::usage(format_args!("{name}: elements of `{array}` are missing"))
+                    .help(format_args!("each element has a column, `{array}[0]` and so on, or none has")));
+            }
+            let values: Vec<&str> = elements.into_values().collect();
+            case.sets.push(format!("{array}={}", values.join(",")));
         }
         if case.weight > 0.0 {
             cases.push(case);
@@ -74,6 +91,23 @@ fn cases(path: &Path) -> Fallible<Vec<Case>> {
             .help("each line below the names is a case: `a,b,weight`, `1,0,0.25`")),
         _ => Ok(cases),
     }
+}
+
+/// The array and the indices of `A[3]` or `M[1,2]`.
+fn element(cell: &str) -> Option<(&str, Vec<usize>)> {
+    let (array, indices) = cell.strip_suffix(']')?.split_once('[')?;
+    let indices: Option<Vec<usize>> = indices.split(',').map(|index| index.trim().parse().ok()).collect();
+    Some((array, indices?))
+}
+
+/// Whether the indices, in their order, are those of all elements of a vector, or of a matrix, row after row.
+fn are_all<'i>(indices: impl Iterator<Item = &'i Vec<usize>> + Clone) -> bool {
+    let columns = indices.clone().filter_map(|index| index.get(1)).max().map_or(0, |last| last + 1);
+    indices.enumerate().all(|(n, index)| match **index {
+        [own] => own == n && columns == 0,
+        [row, column] => columns > 0 && (row, column) == (n / columns, n % columns),
+        _ => false,
+    })
 }
 
 fn weight(file: &str, line: u64, text: &str) -> Fallible<f64> {

@@ -14,7 +14,7 @@ use reviver_vm::{Cause, Program, Travel};
 use crate::cli::{Start, StrategyOptions};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::output::told::told_shape;
-use crate::{engine, given, interrupt, output, read, start};
+use crate::{ended, engine, given, interrupt, output, read, start};
 
 /// A name that was asked for: a global as a whole, or one of its cells.
 #[derive(Clone, Debug)]
@@ -265,8 +265,9 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
         }
         DifferentiateError::HistoryFull { .. } => Failure::new(Exit::Check, error)
             .help("`--exact` keeps a history of any size; `--real fixed` loses nothing"),
-        DifferentiateError::MemoryFull { .. } => Failure::new(Exit::Trap, error)
-            .help("`--memory` allows more; of all strategies `checkpoint` takes the least"),
+        DifferentiateError::MemoryFull { strategy, .. } => {
+            Failure::new(Exit::Trap, error).help(ended::less_memory(strategy))
+        }
         DifferentiateError::StepLimit { .. } => {
             Failure::new(Exit::StepLimit, error).help("raise `--max-steps`")
         }

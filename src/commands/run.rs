@@ -21,7 +21,7 @@ use crate::interrupt::Signal;
 use crate::journey::{Ending, Report, RoundTrip, course, travel};
 use crate::start::Begun;
 use crate::write::OutputTarget;
-use crate::{engine, entropy, kinds, output, read, start, streams, write};
+use crate::{ended, engine, entropy, kinds, output, read, start, streams, write};
 
 pub fn run(options: &RunOptions) -> Fallible {
     if let Some(printed) = plan::printed(&options.strategies, &options.start) {
@@ -240,7 +240,7 @@ fn verdict(options: &RunOptions, report: &Report) -> Fallible {
         Ending::Interrupted(signal) => {
             return Err(interrupted(options, *signal, report.steps, report.travel));
         }
-        Ending::Full { strategy, bytes } => return Err(full(strategy, *bytes)),
+        Ending::Full { strategy, bytes } => return Err(ended::full(strategy, *bytes)),
         Ending::Arrived => {}
     }
     if let Some(trip) = &report.round_trip {
@@ -250,12 +250,6 @@ fn verdict(options: &RunOptions, report: &Report) -> Fallible {
         return Ok(());
     }
     Err(Failure::spelled(Exit::Check, "garbage is left", output::garbage(report)))
-}
-
-/// What was to be kept takes too much.
-fn full(strategy: &str, bytes: u64) -> Failure {
-    Failure::new(Exit::Trap, format_args!("the strategy `{strategy}` takes more than {bytes} bytes here"))
-        .help("`--memory` allows more; of all strategies `checkpoint` takes the least")
 }
 
 fn file_name(options: &RunOptions) -> String {
@@ -287,7 +281,7 @@ fn round_trip_verdict(options: &RunOptions, report: &Report, trip: &RoundTrip) -
         Ending::Interrupted(signal) => {
             return Err(interrupted(options, *signal, trip.steps, report.travel.reversed()));
         }
-        Ending::Full { strategy, bytes } => return Err(full(strategy, *bytes)),
+        Ending::Full { strategy, bytes } => return Err(ended::full(strategy, *bytes)),
         Ending::Trapped(explanation) => {
             output::trap(Exit::Check, " on the way back", &file_name(options), explanation)
         }

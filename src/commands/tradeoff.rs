@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use reviver_bennett::{SegmentPlan, bennett};
+use reviver_bennett::{BennettText, SegmentPlan, bennett};
 use reviver_isa::Module;
 use reviver_isa::module::RealSystem;
 use reviver_vm::explain::explain;
@@ -15,7 +15,7 @@ use reviver_vm::{Machine, Program, State, Stop, Trap, Travel};
 use crate::cli::TradeoffOptions;
 use crate::failure::{Exit, Failure, Fallible};
 use crate::output::state_bytes;
-use crate::output::tradeoff::{TradeoffPage, TradeoffRow};
+use crate::output::tradeoff::{TradeoffPage, TradeoffRow, UncutProgram};
 use crate::write::OutputTarget;
 use crate::{kinds, load, output, read, start, streams};
 
@@ -74,13 +74,37 @@ fn page(options: &TradeoffOptions, text: &[u8]) -> Fallible<TradeoffPage> {
         let strategy = Strategy::Checkpoint { slots: Some(slots), leaf: Some(erasing.leaf) };
         rows.push(kept(options, &own, &erasing, strategy, format!("checkpoint {slots}"))?);
     }
-    for (segments, levels) in PLANS {
-        rows.push(reversible(options, text, segments, levels)?);
-    }
+    let uncut = match uncut(options, text, PLANS[0])? {
+        None => {
+            for plan in PLANS {
+                rows.push(reversible(options, text, plan)?);
+            }
+            None
+        }
+        uncut => uncut,
+    };
     if let Some(path) = named(&options.given.file, text) {
         rows.push(written(options, &path)?);
     }
-    Ok(TradeoffPage { temperature: options.temperature, rows })
+    Ok(TradeoffPage { temperature: options.temperature, rows, uncut })
+}
+
+/// Why a program can't be cut into segments, if it can't.
+fn uncut(options: &TradeoffOptions, text: &[u8], plan: (u32, u32)) -> Fallible<Option<UncutProgram>> {
+    let made = cut(options, text, plan, 1)?;
+    let problem = made.text.err().and_then(|problems| problems.into_iter().next());
+    Ok(problem.map(|problem| UncutProgram { code: problem.code, message: problem.message }))
+}
+
+/// A program cut into segments of so many rounds.
+fn cut(
+    options: &TradeoffOptions,
+    text: &[u8],
+    (segments, levels): (u32, u32),
+    rounds: u32,
+) -> Fallible<BennettText> {
+    let plan = SegmentPlan::new(segments, levels, Some(rounds)).map_err(Failure::usage)?;
+    Ok(bennett(&read::name(&options.given.file), text.to_vec(), read::files(), &plan))
 }
 
 /// The run of the program as it is.
@@ -155,10 +179,10 @@ fn going(options: &TradeoffOptions, course: &mut Course, travel: Travel) -> Fall
 }
 
 /// By Bennett's method, with as few rounds in a segment as reach the end.
-fn reversible(options: &TradeoffOptions, text: &[u8], segments: u32, levels: u32) -> Fallible<TradeoffRow> {
+fn reversible(options: &TradeoffOptions, text: &[u8], plan: (u32, u32)) -> Fallible<TradeoffRow> {
+    let (segments, levels) = plan;
     let made = |rounds: u32| -> Fallible<Arc<Program>> {
-        let plan = SegmentPlan::new(segments, levels, Some(rounds)).map_err(Failure::usage)?;
-        let made = bennett(&read::name(&options.given.file), text.to_vec(), read::files(), &plan);
+        let made = cut(options, text, plan, rounds)?;
         let text =
             made.text.map_err(|problems| load::faulty(&made.sources, &problems, "no reversible program"))?;
         program(options, text.into_bytes())

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read};
 use std::rc::Rc;
 
-use csv::{ByteRecord, Reader, ReaderBuilder, Trim};
+use csv::{ByteRecord, Reader, ReaderBuilder};
 use reviver::batch::plan::LaneCell;
 use reviver_vm::Program;
 use reviver_vm::values::Value;
@@ -63,7 +63,6 @@ impl CsvInput {
             .flexible(true)
             .delimiter(delimiter)
             .comment(Some(b'#'))
-            .trim(Trim::All)
             .from_reader(Box::new(buffered) as Box<dyn Read>);
         let mut header = ByteRecord::new();
         let is_there = reader.read_byte_record(&mut header).map_err(|error| broken(&file, &error))?;
@@ -164,7 +163,8 @@ impl LaneReader for CsvInput {
                 self.record.iter().zip(cells).zip(columns.iter_mut()).enumerate()
             {
                 let place = || (self.file.as_str(), line, column(&self.record, n));
-                let Ok(text) = std::str::from_utf8(field) else {
+                // The reader would make each record anew to trim it.
+                let Ok(text) = std::str::from_utf8(field.trim_ascii()) else {
                     return Err(at(place(), "this is not UTF-8 text"));
                 };
                 let value = program.parse(cell.class, text);
@@ -197,17 +197,18 @@ impl LaneReader for CsvInput {
 }
 
 /// What stands between fields: tabs, semicolons, or commas, whichever comes first on the line of names.
-fn delimiter(beginning: &[u8]) -> u8 {
+pub fn delimiter(beginning: &[u8]) -> u8 {
     let lines = beginning.split(|byte| *byte == b'\n');
     let is_said = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.starts_with(b"#");
     let header = lines.into_iter().find(is_said).unwrap_or_default();
     [b'\t', b';'].into_iter().find(|delimiter| header.contains(delimiter)).unwrap_or(b',')
 }
 
-/// The column of a field in characters, from 1, as far as it is written without quotes and blanks around it.
+/// The column in characters, from 1, where a field begins behind the blanks before it, as far as nothing on the line is written in quotes.
 fn column(record: &ByteRecord, field: usize) -> usize {
     let before = record.iter().take(field).map(|text| String::from_utf8_lossy(text).chars().count() + 1);
-    before.sum::<usize>() + 1
+    let own = record.get(field).unwrap_or_default();
+    before.sum::<usize>() + (own.len() - own.trim_ascii_start().len()) + 1
 }
 
 fn broken(file: &str, error: &csv::Error) -> Failure {

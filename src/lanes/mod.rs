@@ -25,7 +25,7 @@ use crate::failure::{Failure, Fallible};
 use crate::output::told::Object;
 use crate::read::shown;
 
-pub use csv_input::CsvInput;
+pub use csv_input::{CsvInput, delimiter};
 pub use csv_output::CsvOutput;
 pub use npz_output::{ColumnsKept, NpzOutput};
 pub use opened::OpenLanes;

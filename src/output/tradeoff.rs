@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use reviver_isa::codes::ProblemCode;
 use reviver_pictures::document::Words;
 use reviver_pictures::numbers::{grouped, short};
 use reviver_pictures::tradeoff::{Method, Tradeoff};
@@ -23,6 +24,14 @@ pub struct TradeoffPage {
     /// In kelvins.
     pub temperature: f64,
     pub rows: Vec<TradeoffRow>,
+    /// Why Bennett's method is none of them, if it isn't.
+    pub uncut: Option<UncutProgram>,
+}
+
+/// A program that can't be cut into segments.
+pub struct UncutProgram {
+    pub code: Option<ProblemCode>,
+    pub message: String,
 }
 
 impl TradeoffPage {
@@ -42,6 +51,10 @@ impl TradeoffPage {
         let rows: Vec<Json> = self.rows.iter().map(|row| self.json(row)).collect();
         object.insert("temperature", json!(self.temperature));
         object.insert("methods", Json::from(rows));
+        if let Some(UncutProgram { code, message }) = &self.uncut {
+            let code = code.map(|code| code.text());
+            object.insert("no_bennett", json!({ "code": code, "message": message }));
+        }
         object
     }
 
@@ -93,6 +106,14 @@ impl TradeoffPage {
             )?;
         }
         writeln!(out, "joules: at {} K; level: log₂ of the steps by those of `erase`", self.temperature)?;
-        writeln!(out, "checkpoint s: s states are kept; Bennett g, n: g segments on each of n levels")
+        match &self.uncut {
+            None => {
+                writeln!(out, "checkpoint s: s states are kept; Bennett g, n: g segments on each of n levels")
+            }
+            Some(uncut) => {
+                writeln!(out, "checkpoint s: s states are kept")?;
+                writeln!(out, "Bennett's method isn't among these: {}", uncut.message)
+            }
+        }
     }
 }

@@ -274,6 +274,18 @@ fn what_cannot_be_cut_is_refused_with_a_cure() {
     reviver(&format!("{plain} --space 1M")).expect(0).prints_part("Levels of segments: 1, with 64");
 }
 
+/// A program that can't be cut into segments has the other methods.
+#[test]
+fn a_tradeoff_without_segments_says_why() {
+    let page = reviver("tradeoff programs/collatz.rasm --set n=6").expect(0);
+    let last =
+        "Bennett's method isn't among these: a program with a stack of its own can't be cut into segments\n";
+    assert!(page.stdout.ends_with(last) && !page.stdout.contains("Bennett 8, 2"), "{page:?}");
+    let object = reviver("tradeoff programs/collatz.rasm --set n=6 --json").expect(0).json();
+    assert_eq!(object["no_bennett"]["code"], "E86");
+    assert_eq!(object["methods"].as_array().map(Vec::len), Some(6));
+}
+
 /// Each method is a line, in text and in JSON; what erases nothing makes no heat.
 #[test]
 fn a_tradeoff_has_a_line_for_each_method() {

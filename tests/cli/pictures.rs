@@ -366,6 +366,35 @@ fn entropy_is_what_is_forgotten() {
     run(&inputs).expect(2).says("inputs.csv:2: `often` is no weight");
 }
 
+/// Elements of arrays have columns of their own, in any order, and what stands between columns is seen.
+#[test]
+fn distributions_have_elements_of_arrays() {
+    let folder = Folder::new();
+    let program = folder.file("sum.rasm", ".in A[2], M[1, 2]\n.out s\nadd s, A[0]\nadd s, M[0, 1]\nerase A[0]\nerase A[1]\nerase M[0, 0]\nerase M[0, 1]\n");
+    let entropy = |text: &str| {
+        let inputs = folder.file("inputs.csv", text);
+        reviver(&format!("run {program} --set A=0,M=0 --account --inputs {inputs} --json"))
+    };
+    let told = entropy("A[1];A[0];M[0,0];M[0,1]\n0;0;0;0\n1;0;0;0\n0;1;0;0\n1;1;0;0\n").expect(0).json();
+    assert_eq!(told["account"]["entropy"]["inputs"], 2.0);
+    assert_eq!(told["account"]["entropy"]["results"], 1.0);
+    entropy("A[0],M\n0,0\n").expect(2).says("elements of `A` are missing");
+    entropy("A[0],A[2]\n0,0\n").expect(2).says("elements of `A` are missing");
+}
+
+/// What lies on a stack that is declared as garbage is declared garbage, and on loan to nobody.
+#[test]
+fn garbage_on_stacks_is_declared_garbage() {
+    let told = reviver("run programs/gcd.rasm --account --json").expect(0).json();
+    assert_eq!(told["account"]["declared_garbage"]["cells"], 4);
+    let exact = reviver("run programs/erase.rasm --account --exact --json").expect(0).json();
+    assert_eq!(
+        (&exact["account"]["erased_bits"], &exact["account"]["kept_bits"]),
+        (&256.into(), &256.into())
+    );
+    assert_eq!(exact["account"]["joules"], 0.0);
+}
+
 #[test]
 fn a_log_has_a_line_for_each_change() {
     let folder = Folder::new();

@@ -67,7 +67,9 @@ fn told(folder: &CourseFolder, exercises: &[Exercise], written: usize, kept: usi
             counted(written, "file")
         ),
     };
-    if let Some(first) = exercises.first() {
+    if written == 0 {
+        text.push_str("`reviver course` in that folder lists what is passed, and what comes next\n");
+    } else if let Some(first) = exercises.first() {
         let file = |name: &str| Path::new(&first.name).join(name).display().to_string();
         let (task, start, number) = (file("task.md"), file("start.rasm"), first.number);
         text.push_str(&format!(

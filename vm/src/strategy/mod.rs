@@ -220,9 +220,11 @@ impl fmt::Display for Taken {
         match self.why {
             Why::Asked => Ok(()),
             Why::NothingIsLost => f.write_str(", which keeps nothing here: no step loses anything"),
-            Why::Fits { bytes, memory } => write!(f, ": its history takes {bytes} bytes, of {memory}"),
+            Why::Fits { bytes, memory } => {
+                write!(f, ": what it keeps takes {bytes} bytes at most, of {memory}")
+            }
             Why::Exceeds { step, memory } => {
-                write!(f, ": a history takes more than {memory} bytes from step {step} on")
+                write!(f, ": a history might take more than {memory} bytes from step {step} on")
             }
         }
     }
