@@ -3,7 +3,9 @@
 
 mod branch;
 mod census;
+mod limits;
 mod long_runs;
+mod lossless;
 mod past;
 
 use std::sync::Arc;
@@ -12,8 +14,9 @@ use reviver_vm::room::OutOfMemory;
 use reviver_vm::stops::Stops;
 use reviver_vm::{Program, State, Stop, Trap, Travel};
 
-pub use branch::{Branch, CallStretch, End, TimelineLimits};
+pub use branch::{Branch, CallStretch, End};
 pub use census::Calls;
+pub use limits::TimelineLimits;
 pub use long_runs::LongRuns;
 
 /// Number of a branch in a [`Timeline`]; 0 is the program's own.

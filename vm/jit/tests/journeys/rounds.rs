@@ -1,0 +1,64 @@
+//! Rounds that literals count, and the form of a whole program.
+
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::files::FilesInMemory;
+use reviver_compile::build;
+use reviver_compile::form::{FrameZeros, Observed, SsaEnd, SsaForm, StopPlaces, Version};
+use reviver_compile::known::KnownCells;
+use reviver_compile::passes::{PASSES, improved};
+use reviver_flow::graph::Way;
+use reviver_vm::{CheckLevel, Program, Travel};
+
+use crate::machines::Machines;
+
+/// The form of the code that begins at an end of a program.
+pub fn whole_form(text: &str, way: Way, level: CheckLevel) -> (Program, SsaForm) {
+    let module = assemble("pair.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
+    let program = Program::new(module, 0).unwrap();
+    let position = if way == Way::Along { program.begin() } else { program.end() };
+    let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
+    let (stops, known, observed) = (StopPlaces::default(), KnownCells::default(), Observed::Anywhere);
+    let version =
+        Version { position, way, gradient: false, level, is_watched: false, stops, zeros, known, observed };
+    let form = build(program.module(), program.flow(), version).unwrap();
+    (program, form)
+}
+
+/// How often an improved form may pause: at the loops that are left in it.
+fn pauses(text: &str, way: Way) -> usize {
+    let form = improved(whole_form(text, way, CheckLevel::Checked).1, &PASSES);
+    form.blocks.iter().filter(|block| matches!(block.end, SsaEnd::Pause { .. })).count()
+}
+
+#[test]
+fn rounds_that_literals_count_are_code_of_their_own() {
+    let body = "add A[i], x[i] * 2\nrof\n";
+    let declared = ".in x[9], n default 3\n.out A[9]\n";
+    let called = |length| {
+        format!(
+            "{declared}call p(A[0..{length}], x)\n.proc p(inout A[], in x[])\nfor i in 0..len(A)\n{body}.end\n"
+        )
+    };
+    let cases = [
+        (format!("{declared}for i in 0..4\n{body}"), 0),
+        (format!("{declared}for i in 2..5\n{body}"), 0),
+        (format!("{declared}for j in 0..3\nfor i in 0..3\n{body}rof\n"), 1),
+        // More rounds than are written out, and as many as the input says.
+        (format!("{declared}for i in 0..9\n{body}"), 1),
+        (format!("{declared}for i in 0..n\n{body}"), 1),
+        (called(4), 0),
+        (called(9), 1),
+    ];
+    for (text, expected) in cases {
+        for way in [Way::Along, Way::Against] {
+            assert_eq!(pauses(&text, way), expected, "{way:?}\n{text}");
+        }
+        let mut machines = Machines::of(&text);
+        for budget in [1, 5, 7, 1 << 20] {
+            machines.run(Travel::Forward, budget);
+        }
+        for budget in [1, 6, 9, 1 << 20] {
+            machines.run(Travel::Backward, budget);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Code without checks, and what it puts back instead of computing it again.
+
+use reviver_compile::form::SsaEnd;
+use reviver_flow::graph::Way;
+use reviver_vm::{CheckLevel, Travel};
+
+use crate::machines::{Machines, both_ends};
+use crate::rounds::whole_form;
+use crate::texts::lossless;
+
+/// What was left out because an index was looked at relies on that.
+#[test]
+fn indices_are_looked_at_in_code_without_checks() {
+    for i in [3, 15, 25, 1_000_000_000] {
+        let text = format!(
+            ".in i default {i}\n.in n default 100\n.out b[20], a[10]\nfor k in 0..n\n local t\n add t, a[i]\n \
+             add b[i], k\n sub t, a[i]\n delocal t\nrof\n"
+        );
+        Machines::at(&text, CheckLevel::Unchecked).run(Travel::Forward, 1 << 40);
+    }
+}
+
+/// A block whose `apply` is empty.
+#[test]
+fn what_applies_nothing_is_skipped_too() {
+    let text = ".in n default 40\n.out s\n.ancilla t\nfor i in 0..n\n compute\n  for j in 0..7\n   if (i + j) & 1 == 0\n    \
+                add t, i * 3\n   fi (i + j) & 1 == 0\n  rof\n apply\n uncompute\n add s, i\nrof\n";
+    let mut machines = Machines::at(text, CheckLevel::Unchecked);
+    for budget in [1000, 77, 1 << 40] {
+        machines.run(Travel::Forward, budget);
+    }
+    machines.run(Travel::Backward, 1 << 40);
+}
+
+#[test]
+fn runs_without_checks_stop_where_others_do() {
+    for (text, steps) in lossless() {
+        let [begin, far] = both_ends((&text, steps), CheckLevel::Unchecked);
+        for budget in 0..steps {
+            begin.copy().run(Travel::Forward, budget);
+            far.copy().run(Travel::Backward, budget);
+        }
+    }
+}
+
+/// How often steps are skipped whose number only code finds, in the code that begins at an end of a program.
+fn skips(text: &str, way: Way) -> usize {
+    let (_, form) = whole_form(text, way, CheckLevel::Unchecked);
+    form.blocks.iter().filter(|block| matches!(block.end, SsaEnd::Pause { skipped: Some(_), .. })).count()
+}
+
+#[test]
+fn what_is_computed_is_put_back_where_nothing_else_touches_it() {
+    let text = |declared: &str, computed: &str, applied: &str| {
+        format!(
+            ".in n default 3\n.out s, A[9]\n{declared}\ncompute\n for i in 0..n\n {computed}\n rof\napply\n {applied}\nuncompute\n\
+             .proc p(inout x, in y)\n add x, y\n.end\n.proc r(inout x, in y)\n if y > 0\n local z = y - 1\n call r(x, z)\n delocal z = y - 1\n fi y > 0\n.end\n"
+        )
+    };
+    let cases = [
+        (".ancilla t", "add t, i", "add s, t", 1),
+        (".ancilla t", "add t, i", "add t, 1", 0),
+        (".ancilla t", "add t, i * n", "add n, 1", 0),
+        (".ancilla t", "add A[i], 1", "add s, A[2]", 1),
+        (".ancilla T[900]", "add T[i], i", "add s, T[1]", 1),
+        // Too many to be kept, and who knows what they hold.
+        (".inout T[900]", "add T[i], i", "add s, T[1]", 0),
+        (".ancilla T[900]", "add T[i], i", "add s, T[1]\n add T[8], 1", 0),
+        (".ancilla t", "add t, i", "for i in 0..2\n add s, t + n * 2\n rof", 1),
+        (".ancilla t, u", "add t, i\n add u, 1", "if n > 0\n add u, 1\n fi n > 0", 0),
+        (".ancilla t, u", "vacate u\n add t, i", "vacate u\n add u, 1", 0),
+        (".ancilla t", "call p(t, i)", "call p(s, t)", 1),
+        (".ancilla t", "call p(t, i)", "call p(t, s)", 0),
+        (".ancilla t", "call r(t, i)", "add s, t", 0),
+        (".ancilla t", "add t, i", "show s", 0),
+        (".ancilla t", "from t == 0\n add t, 1\n loop\n add t, 2\n until t > 5 * (i + 1)", "add s, t", 1),
+    ]
+    .map(|(declared, computed, applied, expected)| (text(declared, computed, applied), expected));
+    for (text, expected) in cases {
+        assert_eq!([Way::Along, Way::Against].map(|way| skips(&text, way)), [expected; 2], "{text}");
+    }
+}
