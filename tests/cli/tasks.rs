@@ -223,7 +223,16 @@ add n, 1
         let object = reviver(&format!("grad {file} --loss y --set c={number} --json")).expect(0).json();
         assert_eq!((object["value"].as_f64(), object["grad"]["x"].as_f64()), (Some(value), Some(derivative)));
     }
-    reviver(&format!("run {file} --set c=3")).expect(4).says("trap[T10]");
+    for way in ["--set c=3", "--back --set c=3,y=9"] {
+        let ran = reviver(&format!("run {file} {way}")).expect(4).says("trap[T10]");
+        let ran = ran.says("`c` is 3, and no procedure with that number takes these arguments");
+        ran.says("of those that do `square` is 1, `twice` is 2");
+    }
+    let object = reviver(&format!("run {file} --set c=3 --json")).expect(4).json();
+    assert_eq!(object["trap"]["instruction"], "callvia c(y, x)");
+    let changing = ".inout c default 1\ncallvia c(c)\n.proc p(inout a)\nadd a, 1\n.end\n";
+    let file = folder.file("changing.rasm", changing);
+    reviver(&format!("run {file}")).expect(4).says("`c` is 2 behind the call, which it was not before");
 }
 
 #[test]

@@ -7,11 +7,13 @@
 //! | `earlier` | what held when a statement was entered: a copy of the state runs back to there |
 //! | `junction` | `if` and `from … until` that are left or entered on the wrong side |
 //! | `counted` | `for` |
+//! | `chosen` | calls of what a cell chooses |
 //! | `vacancy` | `local`, `delocal`, frames, and cells that should be empty |
 //! | `flat` | everything else: instructions as they were written |
 //! | `value` | what operands and expressions are worth |
 //! | `names` | cells by their names |
 
+mod chosen;
 mod counted;
 mod earlier;
 mod flat;
@@ -148,6 +150,7 @@ impl<'a> Explainer<'a> {
             BlockKind::Temporaries => self.changed_value(),
             BlockKind::Compute | BlockKind::Macro { .. } => None,
         });
+        let told = self.choice().or(told);
         told.or_else(|| self.vacancy()).unwrap_or_else(|| self.flat())
     }
 

@@ -1,0 +1,90 @@
+//! A call of what a cell chooses (`callvia`), in the words of the text: of the module it is assertions, and an `if` for each procedure, all of
+//! which stand at the one place of that text.
+
+use reviver_isa::instruction::{Instruction, Link, Operand};
+use reviver_isa::predicate::Predicate;
+use reviver_isa::structure::{BlockKind, TextPlace};
+use reviver_isa::update::{Action, Update};
+
+use super::{Explainer, Told};
+use crate::trap::Cause;
+
+impl Explainer<'_> {
+    /// What is wrong with the number of a procedure; none where something else is.
+    pub(super) fn choice(&self) -> Option<Told> {
+        let is_of_choice = matches!(
+            self.trap.cause,
+            Cause::AssertFailed
+                | Cause::UnexpectedFall
+                | Cause::UnexpectedJump { .. }
+                | Cause::NotVacant { .. }
+        );
+        let place = self.place(self.trap.at).filter(|place| is_of_choice && place.line > 0)?;
+        let calls = self.calls_at(place);
+        let (first, last) = (calls.first()?.0, calls.last()?.0);
+        // A call by its own name has nothing else at its place.
+        let is_chosen = !calls.iter().any(|(at, _)| *at == self.trap.at);
+        let cell = self.choosing_cell().filter(|_| is_chosen)?;
+        let (name, values) = (self.speller().operand(&cell), self.named_values([&cell]));
+        let value = values.first().map_or("?", |(_, value)| value.as_str());
+        let begins = if self.is_backward() { self.trap.at > last } else { self.trap.at < first };
+        let (message, help) = if begins {
+            let numbers: Vec<String> = calls.iter().filter_map(|(_, call)| self.numbered(call)).collect();
+            (
+                format!("`{name}` is {value}, and no procedure with that number takes these arguments"),
+                format!("of those that do {}", numbers.join(", ")),
+            )
+        } else {
+            (
+                format!("`{name}` is {value} behind the call, which it was not before"),
+                "what is called must leave the cell that chooses it as it is: the way back chooses by it"
+                    .to_owned(),
+            )
+        };
+        let words = self.chosen_words(&name, calls.first()?.1);
+        let label = format!("{name} is {value}");
+        Some(Told { message, words: Some(words), label, values, help: Some(help), ..Told::default() })
+    }
+
+    /// The calls that stand at a place of the text, in their order.
+    fn calls_at(&self, place: TextPlace) -> Vec<(u32, &Instruction)> {
+        let procedure = self.procedure(self.trap.at);
+        let code = self.program.module().code.get(..procedure.exit as usize).unwrap_or_default();
+        let own = (0..).zip(code).skip(procedure.entry as usize);
+        let calls = own.filter(|(_, instruction)| matches!(instruction.update.action(), Action::Call(_)));
+        calls.filter(|(at, _)| self.place(*at) == Some(place)).collect()
+    }
+
+    /// The cell whose number is compared where the machine has trapped.
+    fn choosing_cell(&self) -> Option<Operand> {
+        let first = |predicate: &Predicate| predicate.operands().first().map(|&operand| operand.clone());
+        match self.program.seam(self.trap.at).map(|(block, _)| &block.kind) {
+            Some(BlockKind::Assert { condition }) => first(condition),
+            Some(BlockKind::If { entry, .. }) => first(entry),
+            Some(_) => None,
+            None => self.instruction(self.trap.at).operands.first().cloned(),
+        }
+    }
+
+    /// "`p` is 1"
+    fn numbered(&self, call: &Instruction) -> Option<String> {
+        let Link::Calls(calls) = &call.link else { return None };
+        let number = calls.first()?.procedure;
+        let callee = self.program.module().procedures.get(number as usize)?;
+        Some(format!("`{}` is {number}", callee.name))
+    }
+
+    /// The statement as it was written: `callvia c(x)`.
+    fn chosen_words(&self, cell: &str, call: &Instruction) -> String {
+        let word = if call.update == Update::Uncall { "uncallvia" } else { "callvia" };
+        let arguments = match &call.link {
+            Link::Calls(calls) => calls.first().map(|call| self.speller().call(call)),
+            Link::None | Link::Partner(_) => None,
+        };
+        let arguments = arguments.unwrap_or_default();
+        format!(
+            "{word} {cell}{}",
+            arguments.split_once('(').map_or(String::new(), |(_, rest)| format!("({rest}"))
+        )
+    }
+}
