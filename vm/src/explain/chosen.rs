@@ -1,5 +1,5 @@
 //! A call of what a cell chooses (`callvia`), in the words of the text: of the module it is assertions, and an `if` for each procedure, all of
-//! which stand at the one place of that text.
+//! which stand on the line of that text.
 
 use reviver_isa::instruction::{Instruction, Link, Operand};
 use reviver_isa::predicate::Predicate;
@@ -46,13 +46,14 @@ impl Explainer<'_> {
         Some(Told { message, words: Some(words), label, values, help: Some(help), ..Told::default() })
     }
 
-    /// The calls that stand at a place of the text, in their order.
+    /// The calls that stand on the line of a place, in their order: of an instruction no more is known.
     fn calls_at(&self, place: TextPlace) -> Vec<(u32, &Instruction)> {
         let procedure = self.procedure(self.trap.at);
         let code = self.program.module().code.get(..procedure.exit as usize).unwrap_or_default();
         let own = (0..).zip(code).skip(procedure.entry as usize);
         let calls = own.filter(|(_, instruction)| matches!(instruction.update.action(), Action::Call(_)));
-        calls.filter(|(at, _)| self.place(*at) == Some(place)).collect()
+        let is_there = |other: TextPlace| (other.file, other.line) == (place.file, place.line);
+        calls.filter(|(at, _)| self.place(*at).is_some_and(is_there)).collect()
     }
 
     /// The cell whose number is compared where the machine has trapped.
