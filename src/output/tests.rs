@@ -66,7 +66,7 @@ impl LineStyle {
         rows.join("\n") + "\n"
     }
 
-    /// The same with its first word, which is in no other one, in a colour.
+    /// The same behind a word, which may have a colour.
     fn headed(self, word: &str, color: AnsiColor, line: &str) -> String {
         let text = self.folded(&format!("  {word}  {line}"));
         match self.colors {

@@ -373,3 +373,16 @@ fn one_file_of_many_does_not_keep_the_others_from_being_tested() {
     folder.reviver("test set/a.rasm set/c.rasm").expect(1).prints_part("found none");
     folder.reviver("test set/a.rasm ./set/a.rasm").expect(0).prints_part("1 expectation in 1 file");
 }
+
+/// People are told the beginning of a long array that was drawn, programs all of it.
+#[test]
+fn long_inputs_are_told_by_their_beginning() {
+    let folder = Folder::new();
+    folder.file("reference.rasm", ".inout A[20]\n.out y\nadd y, 1\n");
+    let file =
+        folder.file("long.rasm", ";! same as reference.rasm on 1 random A in 0..2\n\n.inout A[20]\n.out y\n");
+    let told = reviver(&format!("test {file}")).expect(1).stdout;
+    assert!(told.contains(",… (20 values): expected y = 1, found y = 0"), "{told}");
+    let object = reviver(&format!("test {file} --json")).expect(1).json();
+    assert!(!object.to_string().contains('…'), "{object}");
+}

@@ -1,9 +1,9 @@
 //! Help: the commands' own texts, in columns.
 
-use crate::columns::wrapped;
 use std::fmt::Write as _;
 
 use super::RenderedText;
+use crate::columns::wrapped;
 use crate::command::table::Command;
 
 /// Columns that help takes.

@@ -1,5 +1,5 @@
-//! Which elements of a global array an argument certainly names, whether two arguments have one of them in common, and whether an argument is the same everywhere. Knows constants only:
-//! what depends on values is found when a call is made.
+//! Which elements of a global array an argument certainly names, whether two arguments have one of them in common, and whether an argument is
+//! the same everywhere. Knows constants only: what depends on values is found when a call is made.
 
 use crate::instruction::{Argument, Base, Index, Operand, Place, Range, Slice, Term};
 use crate::module::{Module, Shape};

@@ -1,7 +1,7 @@
 //! A bounded number of states along a way, evenly spaced: where re-execution starts. Of places where none would serve the states can be
 //! given back. Knows no machine.
 
-use std::ops::Range;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::room::OutOfMemory;
@@ -84,10 +84,20 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
         checkpoints
     }
 
-    /// Gives back the states at some distances: nothing is made again from there.
-    pub fn give_back(&mut self, distances: Range<u64>) {
-        let unneeded = self.states.iter_mut().filter(|(at, _)| distances.contains(at));
-        unneeded.for_each(|(_, state)| *state = None);
+    /// Gives back the states of a stretch that nothing is made again from, but for the last one. That may go when there are too many, as every
+    /// other one does then; so those before it stay that would outlast all behind them, which are few.
+    pub fn give_back(&mut self, stretch: RangeInclusive<u64>) {
+        let spacing = self.states.spacing();
+        let there = self.states.iter_mut().filter(|(at, state)| stretch.contains(at) && state.is_some());
+        // How often the spacing may double until a state goes.
+        let mut there: Vec<_> = there.map(|(at, state)| ((at / spacing).trailing_zeros(), state)).collect();
+        let mut longest = None;
+        for (lasts, state) in there.iter_mut().rev() {
+            match longest {
+                Some(longest) if *lasts <= longest => **state = None,
+                _ => longest = Some(*lasts),
+            }
+        }
     }
 
     /// The furthest one that is at most `distance` from the origin.

@@ -126,7 +126,7 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
     /// what follows is made again from the new one, and the stretch itself never.
     fn give_back_before(&mut self, here: u64) {
         let Some(begin) = self.quiet.begin(here) else { return };
-        self.online.give_back(begin..here);
+        self.online.give_back(begin..=here);
         self.stack.retain(|(at, _)| *at == 0 || !(begin..here).contains(at));
     }
 
