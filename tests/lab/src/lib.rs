@@ -11,6 +11,7 @@ pub mod damage;
 pub mod engine;
 pub mod fuzz;
 pub mod generate;
+pub mod known;
 pub mod laws;
 pub mod pairing;
 pub mod rng;

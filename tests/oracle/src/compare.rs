@@ -86,25 +86,21 @@ impl<'a> Case<'a> {
             Ok(oracle) => oracle,
             Err(reason) => return Ok(Agreement::skipped(&reason)),
         };
+        let runner = (self.runner)(&program);
+        let moved = |mut machine: Machine| {
+            runner.iter().for_each(|runner| machine.run_by(Arc::clone(runner)));
+            machine
+        };
+        let at_begin = Machine::at_begin(Arc::clone(&program)).map_err(|error| error.to_string())?;
+        let at_end = Machine::at_end(program).map_err(|error| error.to_string())?;
         Ok(Agreement {
-            forward: self.round(
-                &oracle,
-                Machine::at_begin(Arc::clone(&program)).map_err(|error| error.to_string())?,
-                Travel::Forward,
-            )?,
-            backward: self.round(
-                &oracle,
-                Machine::at_end(program).map_err(|error| error.to_string())?,
-                Travel::Backward,
-            )?,
+            forward: self.round(&oracle, moved(at_begin), Travel::Forward)?,
+            backward: self.round(&oracle, moved(at_end), Travel::Backward)?,
         })
     }
 
     fn round(&self, oracle: &Oracle, mut machine: Machine, travel: Travel) -> Result<Round, String> {
         let program = Arc::clone(machine.program());
-        if let Some(runner) = (self.runner)(&program) {
-            machine.run_by(runner);
-        }
         self.give(&program, machine.state_mut(), travel)?;
         let start = snapshot(&program, machine.state());
         let (direction, names) = match travel {

@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::{Disk, FilesInMemory};
@@ -16,9 +15,10 @@ use reviver_isa::{Function, Update};
 use reviver_lab::campaign::programs;
 use reviver_lab::engine::{ALL, Engine, REFERENCE};
 use reviver_lab::generate::{Profile, program};
+use reviver_lab::known::{UNKNOWN, compared, known};
 use reviver_lab::shrink::shrink;
-use reviver_lab::specimens::{self, Specimen};
-use reviver_lab::subject::{Subject, TAPE};
+use reviver_lab::specimens;
+use reviver_lab::subject::Subject;
 use reviver_lab::tree::in_tree;
 use reviver_oracle::{Agreement, Case, Ending, Inputs, Settings, Trap};
 
@@ -170,25 +170,13 @@ fn texts(folder: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// Runs a program on both machines, once in gradient mode and once not.
-fn compared(engine: Engine, text: &str) -> Result<Agreement, String> {
-    let lists = text.lines().filter_map(|line| line.strip_prefix(TAPE));
-    let tape: Vec<String> = lists.flat_map(|list| list.split(',')).map(|e| e.trim().to_owned()).collect();
-    let case = |gradient| {
-        let inputs = Inputs { values: &[], tape: &tape, gradient };
-        Case { runner: engine.prepare, ..Case::of(text).with(inputs) }.compare()
-    };
-    case(true).map_err(|difference| format!("in gradient mode, {difference}"))?;
-    case(false)
-}
-
 /// Compares the programs of the seeds from 0. `risk` is that of [`Profile`].
 fn on_random_programs(risk: u32) {
     for &engine in ALL {
         let (mut tally, seeds) = (Tally::default(), engine.share(0..programs(RANDOM)));
         let mut tried = 0;
         for seed in seeds {
-            let (text, left_out) = known(program(seed, &Profile { risk, ..Profile::of_seed(seed) }));
+            let (text, left_out) = known(&program(seed, &Profile { risk, ..Profile::of_seed(seed) }));
             tally.left_out += left_out;
             let agreement = compared(engine, &text);
             tally.count(
@@ -248,7 +236,7 @@ fn on_small_cases() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// On the smallest program of each row; which rows the oracle doesn't know is said, see below.
+/// On the smallest program of each row; which rows the oracle doesn't know, it says.
 #[test]
 fn on_every_row() {
     for &engine in ALL {
@@ -263,45 +251,6 @@ fn on_every_row() {
         }
         tally.demand(&format!("smallest programs on {}", engine.name), 200);
     }
-}
-
-/// Whether the oracle says of each of the smallest programs of a row that it doesn't know what to do.
-fn is_unknown(row: impl Fn(&Specimen) -> bool) -> bool {
-    let specimens = specimens::all();
-    let mut texts = specimens.iter().filter(|specimen| row(specimen)).flat_map(|specimen| &specimen.texts);
-    texts.all(|text| match Subject::new(text) {
-        Ok(_) => compared(REFERENCE, text).is_ok_and(|a| matches!(a.forward.there, Ending::Skipped(_))),
-        // What no machine carries out yet.
-        Err(_) => true,
-    })
-}
-
-/// The rows that the oracle doesn't know, or that no machine carries out.
-static UNKNOWN: LazyLock<(HashSet<Update>, HashSet<Function>)> = LazyLock::new(|| {
-    let updates = Update::ALL.iter().filter(|u| is_unknown(|s| s.update == **u && s.function.is_none()));
-    let functions = Function::ALL.iter().filter(|f| f.arity() > 0 && is_unknown(|s| s.function == Some(**f)));
-    (updates.copied().collect(), functions.copied().collect())
-});
-
-/// Whether the oracle knows the rows of a line.
-fn is_known(line: &str) -> bool {
-    let mnemonic = line.split_whitespace().next().unwrap_or_default();
-    let (update, function) = mnemonic.split_once('.').unwrap_or((mnemonic, ""));
-    let update = Update::from_name(mnemonic).or_else(|| Update::from_name(update));
-    let function = Function::from_name(function);
-    let applies = |f: &&Function| line.contains(&format!("{}(", f.name()));
-    !update.is_some_and(|u| UNKNOWN.0.contains(&u))
-        && !function.is_some_and(|f| UNKNOWN.1.contains(&f))
-        && !UNKNOWN.1.iter().any(|f| applies(&f))
-}
-
-/// A program without the lines whose rows the oracle doesn't know, and how many those were. Where it isn't a
-/// program without them, it keeps them, and won't be compared.
-fn known(text: String) -> (String, usize) {
-    let rest: Vec<&str> = text.lines().filter(|line| is_known(line)).collect();
-    let left_out = text.lines().count() - rest.len();
-    let rest = rest.join("\n") + "\n";
-    if left_out > 0 && Subject::new(&rest).is_ok() { (rest, left_out) } else { (text, 0) }
 }
 
 /// The small cases use every row that the oracle knows, and end in each class of trap in both directions. A row
@@ -322,9 +271,9 @@ fn small_cases_cover_the_language() {
         }
     }
     let updates: Vec<_> =
-        Update::ALL.iter().filter(|u| !rows.0.contains(u) && !UNKNOWN.0.contains(u)).collect();
+        Update::ALL.iter().filter(|u| !rows.0.contains(u) && !UNKNOWN.updates.contains(u)).collect();
     let functions: Vec<_> =
-        Function::ALL.iter().filter(|f| !rows.1.contains(f) && !UNKNOWN.1.contains(f)).collect();
+        Function::ALL.iter().filter(|f| !rows.1.contains(f) && !UNKNOWN.functions.contains(f)).collect();
     assert!(updates.is_empty() && functions.is_empty(), "rows without a case: {updates:?} {functions:?}");
     let missing: Vec<_> = Trap::ALL
         .iter()

@@ -1,0 +1,74 @@
+//! What the oracle knows of a program. A row comes before the oracle knows it: programs are then compared without the
+//! lines that have it, which says more than not to compare them.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use reviver_isa::{Function, Update};
+use reviver_oracle::{Agreement, Case, Ending, Inputs};
+
+use crate::engine::Engine;
+use crate::specimens::{self, Specimen};
+use crate::subject::{Subject, TAPE};
+
+/// The rows that the oracle doesn't know, or that no machine carries out.
+pub struct UnknownRows {
+    pub updates: HashSet<Update>,
+    pub functions: HashSet<Function>,
+}
+
+/// Found by asking the oracle about the smallest program of each row, once, and before any mutant is active.
+pub static UNKNOWN: LazyLock<UnknownRows> = LazyLock::new(|| {
+    let updates = Update::ALL.iter().filter(|u| is_unknown(|s| s.update == **u && s.function.is_none()));
+    let functions = Function::ALL.iter().filter(|f| f.arity() > 0 && is_unknown(|s| s.function == Some(**f)));
+    UnknownRows { updates: updates.copied().collect(), functions: functions.copied().collect() }
+});
+
+/// Whether the oracle says of each of the smallest programs of a row that it doesn't know what to do.
+fn is_unknown(row: impl Fn(&Specimen) -> bool) -> bool {
+    let specimens = specimens::all();
+    let mut texts = specimens.iter().filter(|specimen| row(specimen)).flat_map(|specimen| &specimen.texts);
+    texts.all(|text| match Subject::new(text) {
+        Ok(_) => compared(crate::engine::REFERENCE, text)
+            .is_ok_and(|a| matches!(a.forward.there, Ending::Skipped(_))),
+        // What no machine carries out yet.
+        Err(_) => true,
+    })
+}
+
+/// Runs a program on both machines, once in gradient mode and once not. The agreement is that of the latter.
+///
+/// # Errors
+/// What the machines disagree about, or why the text can't be run.
+pub fn compared(engine: Engine, text: &str) -> Result<Agreement, String> {
+    let lists = text.lines().filter_map(|line| line.strip_prefix(TAPE));
+    let tape: Vec<String> = lists.flat_map(|list| list.split(',')).map(|e| e.trim().to_owned()).collect();
+    let case = |gradient| {
+        let inputs = Inputs { values: &[], tape: &tape, gradient };
+        Case { runner: engine.prepare, ..Case::of(text).with(inputs) }.compare()
+    };
+    case(true).map_err(|difference| format!("in gradient mode, {difference}"))?;
+    case(false)
+}
+
+/// Whether the oracle knows the rows of a line.
+fn is_known(line: &str) -> bool {
+    let mnemonic = line.split_whitespace().next().unwrap_or_default();
+    let (update, function) = mnemonic.split_once('.').unwrap_or((mnemonic, ""));
+    let update = Update::from_name(mnemonic).or_else(|| Update::from_name(update));
+    let function = Function::from_name(function);
+    let applies = |f: &Function| line.contains(&format!("{}(", f.name()));
+    !update.is_some_and(|u| UNKNOWN.updates.contains(&u))
+        && !function.is_some_and(|f| UNKNOWN.functions.contains(&f))
+        && !UNKNOWN.functions.iter().any(applies)
+}
+
+/// A program without the lines whose rows the oracle doesn't know, and how many those were. Where it isn't a
+/// program without them, it keeps them, and won't be compared.
+#[must_use]
+pub fn known(text: &str) -> (String, usize) {
+    let rest: Vec<&str> = text.lines().filter(|line| is_known(line)).collect();
+    let left_out = text.lines().count() - rest.len();
+    let rest = rest.join("\n") + "\n";
+    if left_out > 0 && Subject::new(&rest).is_ok() { (rest, left_out) } else { (text.to_owned(), 0) }
+}
