@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
 use reviver_vm::Program;
+use reviver_vm::codes::LossCode;
 use reviver_vm::reports::{Loss, Reports, Tally};
 use serde_json::{Map, Value as Json};
 
@@ -78,7 +79,9 @@ pub fn warnings(reported: &[ReportedLoss], file: &str) -> String {
 impl ReportedLoss {
     pub fn json(&self) -> Json {
         let mut members = Map::new();
-        members.insert("kind".into(), self.loss.name().into());
+        let code = LossCode::from(self.loss).entry();
+        members.insert("code".into(), code.code.into());
+        members.insert("kind".into(), code.words.into());
         members.append(&mut self.spot.json());
         members.insert("count".into(), self.tally.count.into());
         members.insert("largest".into(), self.tally.largest.into());
@@ -91,7 +94,8 @@ impl ReportedLoss {
             1 => "once".to_owned(),
             count => format!("{count} times"),
         };
-        let mut text = format!("warning: {}\n", self.loss.describe()) + &self.spot.text(file);
+        let mut text = format!("warning[{}]: {}\n", LossCode::from(self.loss).text(), self.loss.describe())
+            + &self.spot.text(file);
         let _ = writeln!(text, "   = {times}; {} {:e}", self.loss.measure(), self.tally.largest);
         text
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use reviver_assembler::diagnostic::Label;
 use reviver_assembler::render::{self, RunReport};
 use reviver_assembler::source::{FileId, Sources, Span};
-use reviver_vm::explain::{Explanation, OtherPlace, Spot};
+use reviver_vm::explain::{Explanation, OpenCall, OpenTask, OtherPlace, Spot};
 use serde_json::{Map, Value as Json, json};
 
 use super::places::place;
@@ -30,10 +30,9 @@ fn with_text(sources: &Sources, what: &str, explanation: &Explanation) -> Option
     let is_elsewhere = |span: Span| span != primary;
     let others = explanation.others.iter().filter_map(label);
     let related = others.filter(|label| is_elsewhere(label.span)).collect();
-    let mut notes = explanation.notes.clone();
-    if explanation.procedure != "main" {
-        notes.push(format!("in the procedure `{}`", explanation.procedure));
-    }
+    let procedure =
+        (explanation.procedure != "main").then(|| format!("in the procedure `{}`", explanation.procedure));
+    let notes = explanation.notes.iter().cloned().chain(procedure).chain(called(explanation)).collect();
     let report = RunReport {
         what,
         message: &explanation.message,
@@ -43,6 +42,45 @@ fn with_text(sources: &Sources, what: &str, explanation: &Explanation) -> Option
         help: explanation.help.as_deref(),
     };
     Some(render::report(sources, &report, load::color()))
+}
+
+/// So many calls are told to people that differ from the one before.
+const CALLS_TOLD: usize = 3;
+
+/// Who has called, from the innermost outward; what a recursion calls again and again, once.
+fn called(explanation: &Explanation) -> impl Iterator<Item = String> {
+    let alike = explanation.calls.chunk_by(|a, b| call_told(a) == call_told(b));
+    let mut told: Vec<String> = Vec::new();
+    let mut open = explanation.depth;
+    for calls in alike.take(CALLS_TOLD) {
+        open = open.saturating_sub(calls.len());
+        told.extend(calls.first().map(|call| match calls.len() {
+            1 => call_told(call),
+            2 => call_told(call) + ", and once more from there",
+            times => format!("{}, and {} times more from there", call_told(call), times - 1),
+        }));
+    }
+    let others = (open > 0).then(|| match open {
+        1 => "and one call more is open".to_owned(),
+        others => format!("and {others} calls more are open"),
+    });
+    told.into_iter().chain(others)
+}
+
+/// "called by `call down(b)` on line 7", "task 2 of 2: `down(b)` on line 7"
+fn call_told(OpenCall { words, spot, task, .. }: &OpenCall) -> String {
+    let place = match spot {
+        Some(Spot { line, file: None, .. }) => format!(" on line {line}"),
+        Some(Spot { line, file: Some(file), .. }) => format!(" on line {line} of {file}"),
+        None => String::new(),
+    };
+    match task {
+        None => format!("called by `{words}`{place}"),
+        Some(OpenTask::Listed { number, of }) => format!("in task {number} of {of}, `{words}`{place}"),
+        Some(OpenTask::Round { counter, value }) => {
+            format!("in the task with {counter} = {value}, `{words}`{place}")
+        }
+    }
 }
 
 /// As far as an image tells it.
@@ -58,7 +96,7 @@ fn without_text(what: &str, file: &str, explanation: &Explanation) -> String {
         let place = place(file, spot.file.as_deref(), Some(spot.line));
         let _ = writeln!(text, "   = `{words}` ({place}): {label}");
     }
-    for note in &explanation.notes {
+    for note in explanation.notes.iter().cloned().chain(called(explanation)) {
         let _ = writeln!(text, "   = note: {note}");
     }
     if let Some(help) = &explanation.help {
@@ -89,9 +127,25 @@ pub fn object(explanation: &Explanation) -> Json {
         Json::Object(members)
     });
     members.insert("others".into(), others.collect());
+    members.insert("depth".into(), explanation.depth.into());
+    members.insert("calls".into(), explanation.calls.iter().map(call_object).collect());
     members.insert("notes".into(), explanation.notes.clone().into());
     if let Some(help) = &explanation.help {
         members.insert("help".into(), help.clone().into());
+    }
+    Json::Object(members)
+}
+
+fn call_object(OpenCall { caller, words, spot, task }: &OpenCall) -> Json {
+    let mut members = spot.as_ref().map(located).unwrap_or_default();
+    members.insert("procedure".into(), caller.clone().into());
+    members.insert("words".into(), words.clone().into());
+    match task {
+        None => {}
+        Some(OpenTask::Listed { number, .. }) => _ = members.insert("task".into(), (*number).into()),
+        Some(OpenTask::Round { counter, value }) => {
+            _ = members.insert("task".into(), json!({ counter.as_str(): super::told::number(value) }));
+        }
     }
     Json::Object(members)
 }

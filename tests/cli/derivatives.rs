@@ -155,7 +155,7 @@ fn a_change_of_path_leaves_the_tangent() {
 fn what_was_lost_is_reported_with_its_place() {
     let place = "program.rasm:5, in `main`\n   | erase y\n   = once; for each unit of what it held the loss changes by up to 1e0";
     let lossy = "--loss y --exact";
-    on(ERASES, "grad", lossy).expect(0).says("warning: an active cell was erased").says(place);
+    on(ERASES, "grad", lossy).expect(0).says("warning[L01]: an active cell was erased").says(place);
     on(ERASES, "grad", &format!("{lossy} --strict"))
         .expect(1)
         .says("may be wrong: values that count were lost at 1 place");
@@ -169,12 +169,12 @@ fn what_was_lost_is_reported_with_its_place() {
     }
     let object = on(ERASES, "grad", &format!("{lossy} --json")).expect(0).json();
     let reported = json!([
-        { "kind": "erased", "instruction": "erase y", "line": 5, "count": 1, "largest": 1.0 }
+        { "code": "L01", "kind": "erased", "instruction": "erase y", "line": 5, "count": 1, "largest": 1.0 }
     ]);
     assert_eq!(object["reported"], reported);
     assert!(number(&object["history_bytes"]) > 0.0);
     on(ERASES, "grad", "--loss z --exact --strict --verify").expect(0);
-    on(ERASES, "jacobian", "--of y --exact").expect(0).says("warning: an active cell was erased");
+    on(ERASES, "jacobian", "--of y --exact").expect(0).says("warning[L01]: an active cell was erased");
     on(ERASES, "hessian", "--loss y --exact").expect(0).says("program.rasm:5, in `main`");
 }
 
@@ -331,7 +331,7 @@ fn a_series_says_what_it_has_lost() {
     let text = ".inout x: real default 1.5\n.out n\n.out y: real\nadd.toint n, x\nadd.square y, x\n";
     let ran = on(text, "taylor", "--along x --order 2").expect(0);
     assert!(ran.stdout.ends_with("y = [2.25, 3.0, 1.0]\n"), "{ran:?}");
-    ran.says("warning: a real was converted to an integer although its tangent is not 0")
+    ran.says("warning[L04]: a real was converted to an integer although its tangent is not 0")
         .says("program.rasm:4")
         .says("for each unit of the inputs' direction");
     let object = on(text, "taylor", "--along x --order 2 --json").expect(0).json();

@@ -1,6 +1,6 @@
 //! Calls that may be made at the same time: the same bits with any number of threads, there and back, and what is refused.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Folder, reviver};
 
@@ -198,6 +198,40 @@ assert i < 2
         assert_eq!(other.0.replace(&format!("{threads}.state"), "1.state"), one.0);
         assert!(other.1 == one.1, "the state that {threads} threads leave");
     }
+}
+
+/// Who has called, from the innermost outward; of a task which one it is.
+#[test]
+fn a_trap_tells_the_calls_that_are_open_and_its_task() {
+    let folder = Folder::new();
+    let down = ".proc down(inout x)\n    assert x != 0\n    sub x, 1\n.end\n";
+    let traps = |text: String, command: &str| {
+        folder.file("calls.rasm", &text);
+        let ran = folder.reviver(&format!("{command} calls.rasm")).expect(4);
+        let trap = folder.reviver(&format!("{command} calls.rasm --json")).expect(4).json()["trap"].clone();
+        (ran, trap)
+    };
+    let listed = format!(".inout a = 1, b = 0\npar down(a), down(b)\n{down}");
+    let (ran, trap) = traps(listed, "run");
+    ran.says("= note: in the procedure `down`\n").says("= note: in task 2 of 2, `down(b)` on line 2\n");
+    let call = json!({ "line": 2, "procedure": "main", "words": "down(b)", "task": 2 });
+    assert_eq!((&trap["depth"], &trap["calls"]), (&json!(1), &json!([call])));
+    let counted = format!(
+        ".inout A[3] = {{1, 1, 0}}\ncall all(A)\n{down}.proc all(inout A[])\n    par for i in 0..3 call down(A[i])\n.end\n"
+    );
+    let (ran, trap) = traps(counted.clone(), "run");
+    ran.says("in the task with i = 2, `down(A[i])` on line 8\n").says("called by `call all(A)` on line 2\n");
+    assert_eq!(trap["calls"][0]["task"], json!({ "i": 2 }));
+    assert_eq!(trap["calls"][1]["words"], "call all(A)");
+    // On the way back as well: 0 comes of what traps there.
+    let (ran, _) =
+        traps(counted.replace("assert x != 0\n    sub x, 1", "sub x, 1\n    assert x != -1"), "run");
+    ran.says("in the task with i = 2, `down(A[i])` on line 8\n");
+    let deep = ".inout n = 100\ncall down(n)\n.proc down(inout n)\n    assert n != 0\n    sub n, 1\n    call down(n)\n.end\n";
+    let (ran, trap) = traps(deep.to_owned(), "run");
+    ran.says("called by `call down(n)` on line 6, and 15 times more from there\n")
+        .says("= note: and 85 calls more are open\n");
+    assert_eq!((&trap["depth"], trap["calls"].as_array().map(Vec::len)), (&json!(101), Some(16)));
 }
 
 #[test]

@@ -40,16 +40,6 @@ impl Loss {
             }
         }
     }
-
-    /// A short name for machines.
-    pub fn name(self) -> &'static str {
-        match self {
-            Loss::Erased => "erased",
-            Loss::Converted => "converted",
-            Loss::FreedWithTangent => "freed-with-tangent",
-            Loss::ConvertedWithTangent => "converted-with-tangent",
-        }
-    }
 }
 
 /// How often something was lost at one instruction, and how much at most.

@@ -12,18 +12,19 @@ const WIDTH: usize = 80;
 const BEGINNING: &str = "# What goes wrong, by its code
 
 Written from the codes themselves by `reviver`; a test holds this page to them. `reviver explain CODE` prints an entry, and
-`reviver explain` lists all. A message shows its code in brackets (`error[E20]`, `warning[W03]`, `trap[T22]`), and with `--json` it is
-the member `code`. A code never changes its meaning. Its words (`reviver explain index-outside`) do as well.
+`reviver explain` lists all. A message shows its code in brackets (`error[E20]`, `warning[W03]`, `trap[T22]`, `warning[L01]`), and with
+`--json` it is the member `code`. A code never changes its meaning. Its words (`reviver explain index-outside`) do as well.
 
 Each program is the smallest one that shows its code, and no other; behind it stands the same one mended, or
 another command where only that is at fault.
 ";
 
 /// The kinds of codes, by their first letters.
-const KINDS: [(char, &str); 3] = [
+const KINDS: [(char, &str); 4] = [
     ('E', "Errors: nothing is assembled"),
     ('W', "Warnings: doubtful, or certain to trap"),
     ('T', "Traps: a run can't go on"),
+    ('L', "Losses: derivatives may be wrong"),
 ];
 
 /// An entry on a terminal.

@@ -1,6 +1,7 @@
-//! The codes of traps, and all codes together, for those who look one up.
+//! The codes of traps and of what a gradient pass lost, and all codes together, for those who look one up.
 
 mod calls;
+mod losses;
 mod numbers;
 mod stores;
 mod ways;
@@ -9,6 +10,7 @@ use reviver_isa::codes;
 use reviver_isa::codes::{CodeEntry, ProblemCode};
 use reviver_isa::fault::Fault;
 
+use crate::reports::Loss;
 use crate::trap::Cause;
 
 codes! {
@@ -43,6 +45,27 @@ codes! {
         FramesTooLarge = "T34" "frames-too-large" calls::FRAMES_TOO_LARGE;
         NoMemory = "T35" "no-memory" calls::NO_MEMORY;
         TasksShareCells = "T36" "tasks-share-cells" calls::TASKS_SHARE_CELLS;
+    }
+}
+
+codes! {
+    /// What may make derivatives wrong.
+    LossCode {
+        Erased = "L01" "erased" losses::ERASED;
+        Converted = "L02" "converted" losses::CONVERTED;
+        FreedWithTangent = "L03" "freed-with-tangent" losses::FREED_WITH_TANGENT;
+        ConvertedWithTangent = "L04" "converted-with-tangent" losses::CONVERTED_WITH_TANGENT;
+    }
+}
+
+impl From<Loss> for LossCode {
+    fn from(loss: Loss) -> LossCode {
+        match loss {
+            Loss::Erased => LossCode::Erased,
+            Loss::Converted => LossCode::Converted,
+            Loss::FreedWithTangent => LossCode::FreedWithTangent,
+            Loss::ConvertedWithTangent => LossCode::ConvertedWithTangent,
+        }
     }
 }
 
@@ -90,10 +113,11 @@ impl From<Cause> for TrapCode {
     }
 }
 
-/// Every code that there is: of texts and images first, then of traps.
+/// Every code that there is: of texts and images first, then of traps, then of losses.
 pub fn all() -> impl Iterator<Item = &'static CodeEntry> + Clone {
     let problems = ProblemCode::ALL.iter().map(|code| code.entry());
-    problems.chain(TrapCode::ALL.iter().map(|code| code.entry()))
+    let traps = TrapCode::ALL.iter().map(|code| code.entry());
+    problems.chain(traps).chain(LossCode::ALL.iter().map(|code| code.entry()))
 }
 
 /// What each of them may be called.

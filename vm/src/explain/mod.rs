@@ -7,12 +7,14 @@
 //! | `earlier` | what held when a statement was entered: a copy of the state runs back to there |
 //! | `junction` | `if` and `from … until` that are left or entered on the wrong side |
 //! | `counted` | `for` |
+//! | `calls` | the calls that are open, and which task a trap is in |
 //! | `chosen` | calls of what a cell chooses |
 //! | `vacancy` | `local`, `delocal`, frames, and cells that should be empty |
 //! | `flat` | everything else: instructions as they were written |
 //! | `value` | what operands and expressions are worth |
 //! | `names` | cells by their names |
 
+mod calls;
 mod chosen;
 mod counted;
 mod earlier;
@@ -37,6 +39,7 @@ use crate::state::values::Value;
 use crate::trap::{Cause, Trap};
 use crate::travel::Travel;
 
+pub use calls::{MOST_CALLS, OpenCall, OpenTask};
 pub use names::cell_name;
 pub use value::Valued;
 
@@ -79,6 +82,9 @@ pub struct Explanation {
     pub at: u32,
     pub procedure: String,
     pub spot: Option<Spot>,
+    /// How many calls are open, and the innermost of them, from there outward.
+    pub depth: usize,
+    pub calls: Vec<OpenCall>,
     /// A few words about the place.
     pub label: String,
     pub others: Vec<OtherPlace>,
@@ -131,6 +137,8 @@ impl<'a> Explainer<'a> {
             instruction: told.words.unwrap_or_else(|| self.words(at)),
             at,
             procedure: self.procedure(at).name.clone(),
+            depth: self.state.calls.len(),
+            calls: self.open_calls(),
             spot,
             label: told.label,
             others: told.others,

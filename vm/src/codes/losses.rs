@@ -1,0 +1,123 @@
+//! Losses of a gradient pass: what it came past that may make derivatives wrong.
+
+use reviver_isa::codes::{CodeAccount, programs, trial};
+
+pub static ERASED: CodeAccount = CodeAccount {
+    title: "a cell was erased whose value counts",
+    meaning: "What is made of the cell behind the `erase` is made of a 0, whatever it held before: so the loss doesn't depend on \
+              that any more, as the machine computes it. But an `erase` mostly throws away what its author takes for nothing, and \
+              then the derivative is another one than the author means.",
+    cure: "Undo what made the value, so that nothing is thrown away; or assign by `overwrite`, which says that the old value \
+           is meant to be forgotten.",
+    evidence: programs(
+        trial(
+            "grad FILE --loss y --exact",
+            "\
+.inout x: real default 2.0
+.out y: real
+.var t: real
+        add   t, x
+        erase t
+        add   y, x + t
+",
+        ),
+        trial(
+            "grad FILE --loss y --exact",
+            "\
+.inout x: real default 2.0
+.out y: real
+.var t: real
+        add   t, x
+        sub   t, x
+        add   y, x + t
+",
+        ),
+    ),
+};
+
+pub static CONVERTED: CodeAccount = CodeAccount {
+    title: "a real that counts was converted to an integer",
+    meaning: "An integer carries no derivative. The loss depends on the real, as the pass has found already, and perhaps also by way of \
+              the integer: that part is missing, and is 0 only where the integer stays the same.",
+    cure: "Where the loss depends on the integer, compute on with reals. Where it doesn't, convert the real when nothing more is made of it, \
+           or another cell that holds the same.",
+    evidence: programs(
+        trial(
+            "grad FILE --loss y",
+            "\
+.inout x: real default 2.5
+.out y: real, n
+        add   n, toint(x)
+        add   y, x
+",
+        ),
+        trial(
+            "grad FILE --loss y",
+            "\
+.inout x: real default 2.5
+.out y: real, n
+        add   y, x
+        add   n, toint(x)
+",
+        ),
+    ),
+};
+
+pub static FREED_WITH_TANGENT: CodeAccount = CodeAccount {
+    title: "a cell was freed that is empty here and not beside",
+    meaning: "The cell holds 0, or what rounding left, and so it may be freed. But it changes with the inputs: with others it holds \
+              something, and the program traps there. What it passes on is missing in the derivatives.",
+    cure: "Undo what made the value, so that the cell is empty whatever is given.",
+    evidence: programs(
+        trial(
+            "taylor FILE --along x --order 2",
+            "\
+.inout x: real default 0.0
+.out y: real
+.var t: real
+        add    t, x
+        vacate t
+        add    y, x
+",
+        ),
+        trial(
+            "taylor FILE --along x --order 2",
+            "\
+.inout x: real default 0.0
+.out y: real
+.var t: real
+        add    t, x
+        sub    t, x
+        vacate t
+        add    y, x
+",
+        ),
+    ),
+};
+
+pub static CONVERTED_WITH_TANGENT: CodeAccount = CodeAccount {
+    title: "a real was converted to an integer that changes with the inputs",
+    meaning: "An integer carries no derivative. The real changes with the inputs, so the integer may jump beside this point, and \
+              what is made of it is taken for a constant.",
+    cure: "Where a result depends on the integer, compute on with reals. Where none does, convert a cell that the inputs in question don't reach.",
+    evidence: programs(
+        trial(
+            "taylor FILE --along x --order 2",
+            "\
+.inout x: real default 2.5
+.out y: real, n
+        add   n, toint(x)
+        add   y, x
+",
+        ),
+        trial(
+            "taylor FILE --along x --order 2",
+            "\
+.inout x: real default 2.5, c: real default 2.5
+.out y: real, n
+        add   n, toint(c)
+        add   y, x
+",
+        ),
+    ),
+};
