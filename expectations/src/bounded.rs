@@ -17,7 +17,7 @@ pub(crate) enum Halt {
     Trap { trap: Trap, explanation: Box<Explanation> },
     #[error("more than {0} steps")]
     Steps(u64),
-    #[error("more than {} of memory", in_mebibytes(*.0))]
+    #[error("more than {} of memory", sized(*.0))]
     Memory(u64),
     #[error(transparent)]
     NoMemory(#[from] OutOfMemory),
@@ -50,9 +50,11 @@ pub(crate) fn told(explanation: &Explanation) -> String {
     }
 }
 
-/// "256 MiB".
-pub(crate) fn in_mebibytes(bytes: u64) -> String {
-    format!("{} MiB", bytes >> 20)
+/// "256 MiB", "1 KiB", "1000 bytes".
+pub(crate) fn sized(bytes: u64) -> String {
+    let units = [(1_u64 << 20, "MiB"), (1 << 10, "KiB")];
+    let whole = units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit));
+    whole.map_or_else(|| format!("{bytes} bytes"), |(unit, name)| format!("{} {name}", bytes / unit))
 }
 
 /// Runs to the end in a direction.

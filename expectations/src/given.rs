@@ -10,7 +10,7 @@ use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, Runner, Travel};
 use thiserror::Error;
 
-use crate::bounded::in_mebibytes;
+use crate::bounded::sized;
 use crate::grammar::GivenWords;
 use crate::settings::{TestLimits, TestSettings};
 
@@ -25,7 +25,7 @@ pub enum NoStart {
     Missing(String),
     #[error(transparent)]
     Value(#[from] ValueError),
-    #[error("the program's cells take more than {}", in_mebibytes(*.0))]
+    #[error("the program's cells take more than {}", sized(*.0))]
     TooLarge(u64),
     #[error(transparent)]
     NoMemory(#[from] OutOfMemory),

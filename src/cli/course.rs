@@ -13,6 +13,7 @@ use super::{Force, TestRunning};
 #[command(after_help = "Examples:
   reviver course start mine
   cd mine && reviver course check 1
+  reviver course read 1 | less
   reviver course report class/* -o grades.csv")]
 pub struct CourseOptions {
     #[command(subcommand)]
@@ -28,6 +29,7 @@ pub struct CourseOptions {
 pub enum CourseCommand {
     Start(CourseStart),
     Check(CourseCheck),
+    Read(CourseRead),
     Report(CourseReport),
 }
 
@@ -39,6 +41,9 @@ pub struct CourseStart {
     /// Leave the solutions out, for a class
     #[arg(long)]
     pub no_solutions: bool,
+    /// Copy the programs of the book as well, to where it names them, so that what it types works in the folder
+    #[arg(long)]
+    pub programs: bool,
 }
 
 /// Grade an exercise, or all of them, and give the hint that fits.
@@ -53,6 +58,14 @@ pub struct CourseCheck {
     /// Say also where to look; given twice, which lesson to read as well
     #[arg(short, long, action = ArgAction::Count)]
     pub more: u8,
+}
+
+/// Print a chapter of the book, as Markdown; of its pictures there is what they show, in words.
+#[derive(Debug, Args)]
+pub struct CourseRead {
+    /// Its number or its name; without it, a list of the chapters
+    #[arg(value_name = "CHAPTER")]
+    pub chapter: Option<String>,
 }
 
 /// Grade folders of exercises, one line of a CSV each.

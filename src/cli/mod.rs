@@ -26,7 +26,7 @@ pub use batch::{BatchArguments, DevicesOptions};
 pub use bench::BenchOptions;
 pub use bennett::BennettOptions;
 pub use build::BuildOptions;
-pub use course::{CourseCheck, CourseCommand, CourseOptions, CourseReport, CourseStart};
+pub use course::{CourseCheck, CourseCommand, CourseOptions, CourseRead, CourseReport, CourseStart};
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
 pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
 pub use pictures::{CircuitOptions, Drawn, GraphOptions, GraphPart, PlotOptions};

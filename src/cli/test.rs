@@ -9,6 +9,7 @@ use reviver_expectations::settings::TestLimits;
 use super::Force;
 use super::counts::count;
 use super::start::engines;
+use super::strategy::parse_bytes;
 
 /// Check what the headers of programs say of them, line by line.
 ///
@@ -48,8 +49,8 @@ pub struct TestRunning {
     /// The most steps of a run in one direction [default: 200 million; of an exercise 10 million]
     #[arg(long, value_name = "N", value_parser = count::<u64>, global = true, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
-    /// The most memory of a run, in MiB: its cells, stacks, tapes and history [default: 1024; of an exercise 256]
-    #[arg(long, value_name = "MIB", global = true)]
+    /// The most memory of a run, for its cells, stacks, tapes and history, in bytes: 64K, 64M, … [default: 1G; of an exercise 256M]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, global = true, allow_negative_numbers = true)]
     pub memory: Option<u64>,
     /// Who makes the steps: the interpreter, native code, or native code once a run is long. What comes out is the same
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines(), global = true)]
@@ -61,7 +62,7 @@ impl TestRunning {
     pub fn limits(&self, usual: TestLimits) -> TestLimits {
         TestLimits {
             max_steps: self.max_steps.unwrap_or(usual.max_steps),
-            max_bytes: self.memory.map_or(usual.max_bytes, |mebibytes| mebibytes.saturating_mul(1 << 20)),
+            max_bytes: self.memory.unwrap_or(usual.max_bytes),
         }
     }
 }

@@ -125,11 +125,11 @@ fn hinted(hint: &ExerciseHint, more: u8, indent: &str, style: LineStyle) -> Stri
     text
 }
 
-/// A chapter as people call it, and where it stands in the sources.
+/// A chapter as people call it, and how they read it.
 fn lesson(path: &str) -> String {
     let file = path.rsplit('/').next().unwrap_or(path);
     match file.split('-').next().and_then(|number| number.parse::<u32>().ok()) {
-        Some(number) => format!("chapter {number} of the book ({path})"),
+        Some(number) => format!("chapter {number} of the book: `reviver course read {number}`"),
         None => path.to_owned(),
     }
 }

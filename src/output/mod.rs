@@ -3,6 +3,7 @@
 mod account;
 pub mod batch;
 pub mod bench;
+pub mod chapter;
 pub mod course;
 pub mod derivatives;
 pub mod diagnostics;

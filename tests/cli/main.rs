@@ -10,6 +10,7 @@ mod bennett;
 mod book;
 mod both_ways;
 mod build;
+mod chapters;
 mod commands;
 mod constants;
 mod course;

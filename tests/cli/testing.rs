@@ -236,11 +236,11 @@ fn a_program_takes_no_more_steps_and_memory_than_it_may() {
         (deep, "found more than 64 MiB of memory"),
         (large, "the program's cells take more than 64 MiB"),
     ] {
-        tested("run ->", program, "--memory 64").expect(1).prints_part(found);
+        tested("run ->", program, "--memory 64M").expect(1).prints_part(found);
     }
     // What is kept to go back counts, too.
     let lossy = ".inout m, n default 0\nfrom n == 0\noverwrite m, n\nadd n, 1\nuntil n == 10000000\n";
-    tested("run exact ->", lossy, "--memory 64").expect(1).prints_part("found more than 64 MiB of memory");
+    tested("run exact ->", lossy, "--memory 64M").expect(1).prints_part("found more than 64 MiB of memory");
     let exactly = ".inout n default 0\nadd n, 1\nadd n, 1\n";
     tested("run -> n=2", exactly, "--max-steps 2").expect(0);
     tested("run -> n=2", exactly, "--max-steps 1").expect(1);

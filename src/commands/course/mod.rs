@@ -2,6 +2,7 @@
 
 mod check;
 mod list;
+mod read;
 mod report;
 mod start;
 
@@ -13,6 +14,7 @@ pub fn run(options: &CourseOptions) -> Fallible {
         None => list::run(options.running, options.json),
         Some(CourseCommand::Start(start)) => start::run(start, options.json),
         Some(CourseCommand::Check(check)) => check::run(check, options.running, options.json),
+        Some(CourseCommand::Read(read)) => read::run(read, options.json),
         Some(CourseCommand::Report(report)) => report::run(report, options.running, options.json),
     }
 }

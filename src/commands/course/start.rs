@@ -1,4 +1,5 @@
-//! `reviver course start`: a fresh set of exercises, beside which everything stays that is there already.
+//! `reviver course start`: a fresh set of exercises, and the book's programs if they are asked for, beside which everything stays that is
+//! there already.
 
 use std::fs;
 use std::path::Path;
@@ -7,6 +8,7 @@ use reviver_files::{Replaces, WriteError};
 use serde_json::Value as Json;
 
 use crate::cli::CourseStart;
+use crate::course::book;
 use crate::course::place::CourseFolder;
 use crate::course::set::{Exercise, exercises};
 use crate::failure::{Failure, Fallible, counted};
@@ -16,32 +18,35 @@ use crate::{output, read, streams};
 pub fn run(options: &CourseStart, json: bool) -> Fallible {
     let exercises = exercises()?;
     let folder = CourseFolder { path: options.folder.clone() };
-    let (mut written, mut kept) = (0, 0);
+    let mut copied = Copied::default();
     for exercise in exercises {
         make_folder(&folder.file(exercise, ""))?;
         for (name, bytes) in exercise.copied(!options.no_solutions) {
-            match write(&folder.file(exercise, name), bytes)? {
-                Copied::New => written += 1,
-                Copied::Kept => kept += 1,
-            }
+            write(&folder.file(exercise, name), bytes, &mut copied)?;
         }
+    }
+    for (path, bytes) in book::programs().filter(|_| options.programs) {
+        let path = folder.path.join(path);
+        path.parent().map_or(Ok(()), make_folder)?;
+        write(&path, bytes, &mut copied)?;
     }
     if json {
         let mut members = Object::default();
         members.insert("folder", read::shown(&folder.path));
         members.insert("exercises", exercises.iter().map(|exercise| exercise.name.clone()).collect::<Json>());
-        members.insert("written", written);
-        members.insert("kept", kept);
+        members.insert("written", copied.written);
+        members.insert("kept", copied.kept);
         return streams::print_with(|out| output::object(members, &Ok(()), out));
     }
-    streams::print(&told(&folder, exercises, written, kept))
+    streams::print(&told(&folder, exercises, options.programs, copied))
 }
 
-/// What became of a file.
-enum Copied {
-    New,
-    /// It was there already.
-    Kept,
+/// What became of files.
+#[derive(Default)]
+struct Copied {
+    written: usize,
+    /// They were there already.
+    kept: usize,
 }
 
 fn make_folder(path: &Path) -> Fallible {
@@ -49,19 +54,29 @@ fn make_folder(path: &Path) -> Fallible {
         .map_err(|error| Failure::load(format_args!("can't make the folder {}: {error}", read::shown(path))))
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Fallible<Copied> {
+fn write(path: &Path, bytes: &[u8], copied: &mut Copied) -> Fallible {
     match read::files().output(path, Replaces::Nothing) {
-        Ok(output) => output.commit(bytes).map(|()| Copied::New).map_err(Failure::load),
-        Err(WriteError::Kept { .. }) => Ok(Copied::Kept),
-        Err(error) => Err(Failure::load(error)),
+        Ok(output) => {
+            output.commit(bytes).map_err(Failure::load)?;
+            copied.written += 1;
+        }
+        Err(WriteError::Kept { .. }) => copied.kept += 1,
+        Err(error) => return Err(Failure::load(error)),
     }
+    Ok(())
 }
 
-fn told(folder: &CourseFolder, exercises: &[Exercise], written: usize, kept: usize) -> String {
+fn told(
+    folder: &CourseFolder,
+    exercises: &[Exercise],
+    with_programs: bool,
+    Copied { written, kept }: Copied,
+) -> String {
     let place = read::shown(&folder.path);
+    let programs = if with_programs { " and the book's programs" } else { "" };
     let mut text = match (written, kept) {
         (0, _) => format!("everything is in {place} already, and stays as it is\n"),
-        (_, 0) => format!("{} in {place}\n", counted(exercises.len(), "exercise")),
+        (_, 0) => format!("{}{programs} in {place}\n", counted(exercises.len(), "exercise")),
         _ => format!(
             "{} written into {place}; {kept} were there and stay as they are\n",
             counted(written, "file")

@@ -1,0 +1,139 @@
+//! The book, which is part of the program: its chapters as text, with the listings in their places, and the programs that it runs.
+//! Folds nothing, and draws nothing: of a picture there is what it shows, in words.
+
+use std::path::Path;
+
+use include_dir::{Dir, include_dir};
+
+use crate::failure::{Failure, Fallible};
+
+static PAGES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/course/book/src");
+static OWN_PROGRAMS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/course/book/programs");
+static PROGRAMS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/programs");
+
+/// Folders of programs, by where the book names them: below the folder of the sources.
+const PROGRAM_FOLDERS: [(&str, &Dir<'static>); 2] =
+    [("course/book/programs", &OWN_PROGRAMS), ("programs", &PROGRAMS)];
+/// How a page names these folders in its listings.
+const LISTED: [(&str, &Dir<'static>); 2] = [("../programs", &OWN_PROGRAMS), ("../../../programs", &PROGRAMS)];
+/// The page that lists the others.
+const SUMMARY: &str = "SUMMARY.md";
+
+/// A chapter.
+#[derive(Debug)]
+pub struct Chapter {
+    /// None of what stands before the first one and behind the last one.
+    pub number: Option<u32>,
+    /// Without the number.
+    pub title: String,
+    /// The file, without its ending: `05-garbage`.
+    pub name: String,
+}
+
+impl Chapter {
+    /// Whether an argument means it: `5`, `05-garbage`, or the path in the sources.
+    pub fn is_called(&self, argument: &str) -> bool {
+        let name = argument.rsplit('/').next().unwrap_or(argument).trim_end_matches(".md");
+        name == self.name || self.number.is_some_and(|number| name.parse() == Ok(number))
+    }
+
+    /// Its text, in Markdown.
+    ///
+    /// # Errors
+    /// It has a listing of a program that isn't there.
+    pub fn text(&self) -> Fallible<String> {
+        let mut text = String::new();
+        for line in without_comments(page(&format!("{}.md", self.name))?).lines() {
+            match (listed(line), picture(line)) {
+                (Some(wanted), _) => text.push_str(&listing(wanted)?),
+                (None, Some(words)) => text.push_str(&format!("[picture: {words}]\n")),
+                (None, None) => text.extend([line, "\n"]),
+            }
+        }
+        Ok(text)
+    }
+}
+
+/// All chapters, in their order.
+///
+/// # Errors
+/// The book that this program was built with has none.
+pub fn chapters() -> Fallible<Vec<Chapter>> {
+    Ok(page(SUMMARY)?.lines().filter_map(chapter).collect())
+}
+
+/// The files of programs that the book runs, by their paths below the folder in which its commands are typed.
+pub fn programs() -> impl Iterator<Item = (String, &'static [u8])> {
+    PROGRAM_FOLDERS.into_iter().flat_map(|(at, folder)| {
+        let mut found = Vec::new();
+        files_below(folder, &mut found);
+        found.into_iter().map(move |(path, bytes)| (format!("{at}/{path}"), bytes))
+    })
+}
+
+fn files_below(folder: &Dir<'static>, found: &mut Vec<(String, &'static [u8])>) {
+    found.extend(folder.files().map(|file| (slashed(file.path()), file.contents())));
+    folder.dirs().for_each(|inner| files_below(inner, found));
+}
+
+/// A path as the book writes it.
+fn slashed(path: &Path) -> String {
+    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+    parts.join("/")
+}
+
+fn page(name: &str) -> Fallible<&'static str> {
+    PAGES.get_file(name).and_then(|file| file.contents_utf8()).ok_or_else(|| broken(name))
+}
+
+/// A line of the summary: `- [5. Garbage and Bennett's trick](05-garbage.md)`.
+fn chapter(line: &str) -> Option<Chapter> {
+    let (_, rest) = line.split_once('[')?;
+    let (title, target) = rest.split_once("](")?;
+    let name = target.strip_suffix(".md)")?.to_owned();
+    let numbered = title.split_once(". ").and_then(|(number, title)| Some((number.parse().ok()?, title)));
+    let (number, title) = numbered.map_or((None, title), |(number, title)| (Some(number), title));
+    Some(Chapter { number, title: title.to_owned(), name })
+}
+
+/// The text without what is no text of the page: how its pictures are drawn.
+fn without_comments(text: &str) -> String {
+    let mut kept = String::new();
+    let mut left = text;
+    while let Some((before, behind)) = left.split_once("<!--") {
+        kept.push_str(before);
+        // A paragraph of its own leaves no second blank line.
+        left = behind.split_once("-->").map_or("", |(_, behind)| behind).trim_start_matches('\n');
+    }
+    kept + left
+}
+
+/// What a line says that a listing is of: `{{#include ../programs/sort.rasm:23:33}}`.
+fn listed(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("{{#include ")?.strip_suffix("}}")
+}
+
+/// What a picture shows, if a line is one.
+fn picture(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("![")?.split_once("](").map(|(words, _)| words)
+}
+
+/// The lines of a program, as mdBook counts them: `path`, `path:from:to`, `path:from:`.
+fn listing(wanted: &str) -> Fallible<String> {
+    let mut parts = wanted.split(':');
+    let path = parts.next().unwrap_or(wanted);
+    let mut number = || parts.next().and_then(|number| number.parse::<usize>().ok());
+    let (from, to) = (number().unwrap_or(1), number().unwrap_or(usize::MAX));
+    let file = LISTED.iter().find_map(|(at, folder)| {
+        let inner = path.strip_prefix(at)?.strip_prefix('/')?;
+        folder.get_file(inner)?.contents_utf8()
+    });
+    let text = file.ok_or_else(|| broken(path))?;
+    let lines = text.lines().skip(from.saturating_sub(1)).take(to.saturating_sub(from).saturating_add(1));
+    Ok(lines.flat_map(|line| [line, "\n"]).collect())
+}
+
+/// The program was built with a book that lacks something.
+fn broken(path: &str) -> Failure {
+    Failure::load(format_args!("the book in this program is broken: {path} isn't there"))
+}

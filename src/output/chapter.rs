@@ -1,0 +1,124 @@
+//! Chapters of the book: a list of them, and the text of one, of which paragraphs are folded to a terminal's width. Reads no book.
+
+use std::fmt::Write as _;
+
+use reviver_debugger::columns::wrapped;
+use serde_json::{Map, Value as Json};
+
+use super::told::Object;
+use crate::course::book::Chapter;
+
+/// On wider terminals lines are no longer than this, so that the eye finds the next one.
+const MOST_COLUMNS: usize = 100;
+
+/// The chapters, and how one is read.
+pub fn list(chapters: &[Chapter]) -> String {
+    let mut text = String::new();
+    for Chapter { number, title, name } in chapters {
+        let called = number.map_or_else(|| name.clone(), |number| number.to_string());
+        let _ = writeln!(text, "{called:>8}  {title}");
+    }
+    text.push_str("\n`reviver course read 1` prints the first chapter\n");
+    text
+}
+
+/// The chapters as an object.
+pub fn members(chapters: &[Chapter]) -> Object<'static> {
+    let mut object = Object::default();
+    object.insert("chapters", chapters.iter().map(|chapter| Json::Object(named(chapter))).collect::<Json>());
+    object
+}
+
+/// A chapter with its text, as an object.
+pub fn whole(chapter: &Chapter, text: &str) -> Object<'static> {
+    let mut object = Object::default();
+    named(chapter).into_iter().for_each(|(name, value)| object.insert(&name, value));
+    object.insert("text", text);
+    object
+}
+
+fn named(Chapter { number, title, name }: &Chapter) -> Map<String, Json> {
+    let mut members = Map::new();
+    if let Some(number) = number {
+        members.insert("number".into(), (*number).into());
+    }
+    members.insert("name".into(), name.clone().into());
+    members.insert("title".into(), title.clone().into());
+    members
+}
+
+/// Markdown, of which paragraphs and items have rows of a terminal's width. Programs, sessions and tables stay as they are.
+pub fn folded(text: &str, columns: Option<usize>) -> String {
+    let Some(columns) = columns else { return text.to_owned() };
+    let mut folded = String::new();
+    let mut open = Paragraph::default();
+    let mut is_code = false;
+    for line in text.lines() {
+        let is_fence = line.trim_start().starts_with("```");
+        if is_code || is_fence || line.is_empty() || line.starts_with(['#', '|']) {
+            folded.push_str(&open.close(columns));
+            folded.extend([line, "\n"]);
+            is_code ^= is_fence;
+        } else if let Some(indent) = item(line) {
+            folded.push_str(&open.close(columns));
+            open = Paragraph { indent, words: line.to_owned() };
+        } else {
+            open.add(line);
+        }
+    }
+    folded + &open.close(columns)
+}
+
+/// How far in the text of an item goes on, if a line begins one: `- ` or `12. `.
+fn item(line: &str) -> Option<usize> {
+    let text = line.trim_start();
+    let mark = match text.strip_prefix("- ") {
+        Some(_) => 2,
+        None => {
+            let (number, _) = text.split_once(". ")?;
+            number.parse::<u32>().ok()?;
+            number.len() + 2
+        }
+    };
+    Some(line.len() - text.len() + mark)
+}
+
+/// Text that is folded as one.
+#[derive(Default)]
+struct Paragraph {
+    /// Where rows but the first one begin.
+    indent: usize,
+    words: String,
+}
+
+impl Paragraph {
+    fn add(&mut self, line: &str) {
+        if !self.words.is_empty() {
+            self.words.push(' ');
+        }
+        self.words.push_str(line.trim());
+    }
+
+    /// Its rows, and nothing is left of it.
+    fn close(&mut self, columns: usize) -> String {
+        let Paragraph { indent, words } = std::mem::take(self);
+        if words.is_empty() {
+            return String::new();
+        }
+        let rows = wrapped(&words, columns.min(MOST_COLUMNS).saturating_sub(indent));
+        rows.join(&format!("\n{}", " ".repeat(indent))) + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folded;
+
+    #[test]
+    fn paragraphs_and_items_are_folded_and_nothing_else() {
+        let text = "# A long heading\n\none two\nthree four\n\n- five six\n  seven eight\n- nine\n\n```text\nten eleven twelve\n```\n";
+        let rows = "# A long heading\n\none two\nthree\nfour\n\n- five\n  six\n  seven\n  eight\n- nine\n\n```text\nten eleven twelve\n```\n";
+        assert_eq!(folded(text, Some(9)), rows);
+        assert_eq!(folded(text, None), text);
+    }
+}
