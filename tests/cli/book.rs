@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 use crate::support::{Folder, reviver, root, with_input};
 
 /// A page of the book: a chapter, the preface, the answers, or the summary.
-struct Chapter {
-    path: PathBuf,
-    text: String,
+pub struct Chapter {
+    pub path: PathBuf,
+    pub text: String,
 }
 
 /// A block of `.rasm`, and whether it says that it is refused.
-struct Snippet<'p> {
+pub struct Snippet<'p> {
     text: &'p str,
     refused: bool,
 }
 
 /// Lines of a file that a listing shows, the first and the last counted from 1.
-struct Included {
-    file: PathBuf,
-    first: usize,
-    last: usize,
+pub struct Included {
+    pub file: PathBuf,
+    pub first: usize,
+    pub last: usize,
 }
 
 impl Chapter {
-    fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         self.path.file_name().unwrap().to_str().unwrap()
     }
 
@@ -33,7 +33,7 @@ impl Chapter {
         self.path.parent().unwrap()
     }
 
-    fn listings(&self) -> Vec<Snippet<'_>> {
+    pub fn listings(&self) -> Vec<Snippet<'_>> {
         let mut listings = Vec::new();
         for block in self.text.split("\n```rasm").skip(1) {
             let (kind, rest) = block.split_once('\n').unwrap();
@@ -53,7 +53,7 @@ impl Chapter {
     }
 
     /// Where a listing is lines of a file, which ones.
-    fn included(&self, listing: &Snippet<'_>) -> Option<Included> {
+    pub fn included(&self, listing: &Snippet<'_>) -> Option<Included> {
         let inside = listing.text.trim_end().strip_prefix("{{#include ")?.strip_suffix("}}")?;
         let mut parts = inside.split(':');
         let file = self.folder().join(parts.next().unwrap());
@@ -68,7 +68,7 @@ impl Chapter {
     }
 }
 
-fn pages() -> Vec<Chapter> {
+pub fn pages() -> Vec<Chapter> {
     let entries = std::fs::read_dir(root().join("course/book/src")).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     let paths: BTreeSet<PathBuf> = paths.filter(|path| path.extension().is_some_and(|e| e == "md")).collect();
@@ -221,7 +221,7 @@ fn every_program_of_the_book_is_shown() {
 
 /// A picture that a page shows, and the command that draws it, which stands below in a comment.
 struct ShownPicture {
-    file: PathBuf,
+    pub file: PathBuf,
     description: String,
     arguments: String,
 }

@@ -8,6 +8,7 @@ mod batch;
 mod bench;
 mod bennett;
 mod book;
+mod book_numbers;
 mod both_ways;
 mod build;
 mod chapters;
