@@ -42,8 +42,11 @@ pub fn of(options: &Start, account: &AccountOptions, program: &Arc<Program>) -> 
 
 /// The entropy of weights, in bits.
 fn entropy(weights: &HashMap<Digest, f64>) -> f64 {
-    let sum: f64 = weights.values().sum();
-    let mut terms: Vec<f64> = weights.values().map(|weight| weight / sum).map(|p| -p * p.log2()).collect();
+    // Their sum may be greater than any number, that of their shares of the greatest isn't.
+    let most = weights.values().copied().fold(0.0, f64::max);
+    let sum: f64 = weights.values().map(|weight| weight / most).sum();
+    let shares = weights.values().map(|weight| weight / most / sum).filter(|share| *share > 0.0);
+    let mut terms: Vec<f64> = shares.map(|p| -p * p.log2()).collect();
     // In an order of their own, so that the sum is the same each time.
     terms.sort_by(f64::total_cmp);
     // Certainty has no sign.

@@ -57,6 +57,12 @@ pub static PICTURE: FileKind = FileKind {
 
 pub static TAPE: FileKind = FileKind { name: "a tape of values", is: is_tape };
 
+/// What `run --log` has written.
+pub static LOG: FileKind = FileKind {
+    name: "a log of cells",
+    is: |bytes| bytes.starts_with(b"step,way,") || bytes == b"step,way\n",
+};
+
 pub static TABLE: FileKind = FileKind { name: "a table of numbers", is: is_table };
 
 /// The names of arrays stand in front of each.
@@ -71,16 +77,20 @@ pub static RECORD_BATCHES: FileKind = FileKind {
     is: |bytes| bytes.starts_with(b"ARROW1") || bytes.starts_with(b"\xff\xff\xff\xff"),
 };
 
-/// Whether there is a line of names, and below it a line that begins with a number, or with nothing, if any.
+/// Whether there is a line of names, which have no blanks, and below it a line that begins with a number, or with an empty field, if any.
 fn is_table(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes.get(..bytes.len() - bytes.len().min(4)).unwrap_or_default())
     else {
         return false;
     };
     let mut lines = text.lines();
-    let is_named = lines.next().is_some_and(|line| !line.is_empty() && !looks_like_number(line));
-    let first = lines.next().and_then(|line| line.split(',').next());
-    is_named && first.is_none_or(|field| field.is_empty() || field == "ok" || looks_like_number(field))
+    let is_of_names = |line: &str| !line.is_empty() && !line.contains(' ') && !looks_like_number(line);
+    let is_row = |line: &str| {
+        let (first, has_more) =
+            line.split_once([',', '\t', ';']).map_or((line, false), |(first, _)| (first, true));
+        first == "ok" || looks_like_number(first) || first.is_empty() && has_more
+    };
+    lines.next().is_some_and(is_of_names) && lines.next().is_none_or(is_row)
 }
 
 /// Whether there are only numbers. The last of a longer file may be cut.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use reviver_assembler::diagnostic::Diagnostic;
 use reviver_assembler::format::{format, print_with};
 use reviver_assembler::source::{Sources, Span};
-use reviver_assembler::tree::{Body, Expression, Statement};
+use reviver_assembler::tree::{BinaryOperator, Body, Directive, Expression, Limit, Statement};
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::module::Role;
 use reviver_isa::update::Update;
@@ -27,6 +27,7 @@ pub fn emit(
     let made = transform(program)?;
     let plan = planned(&made, wanted)?;
     let emission = Emission { sources, made: &made, plan };
+    emission.counted()?;
     canonical(emission.text())
 }
 
@@ -76,11 +77,44 @@ struct Emission<'e> {
     plan: SegmentPlan,
 }
 
+/// Calls that are open beside levels of segments and the program's own: the search, a segment, its rounds, one of them, its part.
+const CALLS_AROUND: u64 = 5;
+
 impl Emission<'_> {
+    /// What is numbered and counted must fit into the program's integers.
+    fn counted(&self) -> Result<(), Vec<Diagnostic>> {
+        let numbers = [
+            ("states", self.plan.states()),
+            ("rounds of a segment", self.plan.rounds.unwrap_or(1).into()),
+            ("parts", self.made.parts.len() as u64 + 1),
+        ];
+        let word = self.made.program.word;
+        let most = *word.range().end() as u64;
+        let Some((what, count)) = numbers.into_iter().find(|(_, count)| *count > most) else { return Ok(()) };
+        let message = format!("{count} {what} can't be numbered by integers of {} bits", word.bits());
+        Err(vec![
+            Diagnostic::error(
+                ProblemCode::NoRoomForStates,
+                message,
+                Span::default(),
+                "the program's integers are too narrow",
+            )
+            .help("let it have wider ones by `.word`, or take fewer segments or rounds"),
+        ])
+    }
+
+    /// A limit of open calls with those that are added.
+    fn depth(&self) -> String {
+        let Some(own) = &self.made.program.depth else { return String::new() };
+        let more = make::int(CALLS_AROUND + u64::from(self.plan.levels));
+        let value = Box::new(make::binary(BinaryOperator::Add, own.clone(), more));
+        self.printed(&vec![node(Statement::Directive(Directive::Limit { what: Limit::Depth, value }))])
+    }
+
     fn text(&self) -> String {
         let mut text = self.header();
         text.push_str(&self.printed(&self.made.program.settings));
-        let _ = write!(text, "\n{}", self.constants());
+        let _ = write!(text, "{}\n{}", self.depth(), self.constants());
         let _ = write!(text, "\n{}", self.printed(&declare::interface(self.made)));
         let _ = write!(
             text,

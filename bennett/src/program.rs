@@ -9,10 +9,10 @@ use reviver_assembler::files::Files;
 use reviver_assembler::parser::parse;
 use reviver_assembler::source::{FileId, Sources};
 use reviver_assembler::tree::{
-    Body, DeclarationNode, Directive, Expression, Macro, ProcedureNode, Statement, StatementNode,
+    Body, DeclarationNode, Directive, Expression, Limit, Macro, ProcedureNode, Statement, StatementNode,
 };
 use reviver_isa::codes::ProblemCode;
-use reviver_isa::module::{RealSystem, Role};
+use reviver_isa::module::{RealSystem, Role, Word};
 
 use crate::constant::NamedConstants;
 
@@ -27,9 +27,12 @@ pub struct DeclaredGlobal {
 /// What a text consists of.
 #[derive(Debug)]
 pub struct SortedProgram {
-    /// Constants, the number system, the word, the tolerance and limits, as they are written.
+    /// Constants, the number system, the word and the tolerance, as they are written.
     pub settings: Body,
+    /// How many calls may be open.
+    pub depth: Option<Expression>,
     pub constants: NamedConstants,
+    pub word: Word,
     pub system: RealSystem,
     pub tolerance: Option<Expression>,
     pub globals: Vec<DeclaredGlobal>,
@@ -121,7 +124,9 @@ impl Loading<'_> {
 fn sorted(body: Body) -> SortedProgram {
     let mut program = SortedProgram {
         settings: Body::new(),
+        depth: None,
         constants: NamedConstants::new(),
+        word: Word::W64,
         system: RealSystem::F64,
         tolerance: None,
         globals: Vec::new(),
@@ -169,7 +174,14 @@ impl SortedProgram {
             }
             Directive::Real { system } => self.system = *system,
             Directive::Tolerance { value } => self.tolerance = Some((**value).clone()),
-            Directive::Word { .. } | Directive::Limit { .. } => {}
+            Directive::Word { word } => self.word = *word,
+            // More calls are open than in the program, and its stacks are those of what is lost.
+            Directive::Limit { what, value } => {
+                if *what == Limit::Depth {
+                    self.depth = Some((**value).clone());
+                }
+                return false;
+            }
             _ => return false,
         }
         true

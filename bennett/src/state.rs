@@ -132,8 +132,12 @@ impl StateVariable {
         }
     }
 
-    /// At the end of the program: back where it began, or a trap says that it isn't.
+    /// At the end of the program: a scalar is given up, whatever it holds. An array is back where it began, or a trap says that it isn't:
+    /// to give its elements up would be a loop that loses something, and its rounds be those of the program.
     pub fn ended(&self, counters: &LoopCounters, constants: &NamedConstants) -> Body {
+        if self.shape.is_empty() {
+            return self.each(counters, |place| make::update(Update::Erase, [place.own()]));
+        }
         let mut body = self.each_initial(counters, constants, |place, value| {
             make::update(Update::Sub, [place.own(), value])
         });

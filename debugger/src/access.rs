@@ -20,7 +20,6 @@ use crate::memory::{Cell, MODE_BIT, Memory};
 /// operand. A cell may come more than once.
 pub fn visit(memory: &Memory, state: &State, node: Node, mut visit: impl FnMut(Access, Cell)) {
     let Some(instruction) = memory.program().module().code.get(node.instruction() as usize) else { return };
-    let Some(step) = memory.program().flow().step(node.instruction()) else { return };
     visit_operands(memory, state, node.instruction(), &mut visit);
     if let Some((call, depth)) = entered(state, node, instruction) {
         memory.program().flow().visit_passed(call, |slot| {
@@ -30,7 +29,7 @@ pub fn visit(memory: &Memory, state: &State, node: Node, mut visit: impl FnMut(A
     if switches_mode(memory, state, node, instruction) {
         visit(Access::Write, MODE_BIT);
     }
-    for change in carried(memory, state, step) {
+    for change in carried(memory, state, node.instruction()) {
         visit(Access::Write, change.to);
         change.from.into_iter().filter(|&from| from != change.to).for_each(|from| visit(Access::Read, from));
     }

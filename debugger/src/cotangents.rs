@@ -6,10 +6,10 @@
 //! but for steps that erase, which may be said to carry where they don't.
 
 use arrayvec::ArrayVec;
-use reviver_flow::{Slot, Step};
+use reviver_flow::Slot;
 use reviver_isa::instruction::Class;
-use reviver_isa::update::Action;
-use reviver_vm::State;
+use reviver_isa::update::{Action, OperandShape};
+use reviver_vm::{State, lookup};
 
 use crate::memory::{Cell, Memory};
 
@@ -23,8 +23,12 @@ pub struct Carried {
     pub from: Vec<Cell>,
 }
 
-/// What a step carries in a state, in either direction; nothing while gradient mode is off.
-pub fn carried(memory: &Memory, state: &State, step: &Step) -> Vec<Carried> {
+/// What the step at an instruction carries in a state, in either direction; nothing while gradient mode is off.
+pub fn carried(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
+    let Some(step) = memory.program().flow().step(at) else { return Vec::new() };
+    if matches!(step.operation.update.shape(), OperandShape::Call | OperandShape::Boundary) {
+        return at_bound_of_task(memory, state, at);
+    }
     if !state.mode() || step.names_adjoint() {
         return Vec::new();
     }
@@ -57,6 +61,13 @@ pub fn carried(memory: &Memory, state: &State, step: &Step) -> Vec<Carried> {
         }
         _ => Vec::new(),
     }
+}
+
+/// A task adds its share up from 0. What there was before waits, and is added where the task ends.
+fn at_bound_of_task(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
+    let cells = lookup::only_read_at_bound(memory.program(), state, at).into_iter();
+    let adjoints = cells.filter_map(|cell| Cell::new(Class::Real, cell).adjoint());
+    adjoints.map(|to| Carried { to, from: vec![to] }).collect()
 }
 
 /// The adjoint of the real cell of a slot.

@@ -6,6 +6,8 @@
 //! instruction has just been undone. A `from` is where two ways meet, and who jumps lands behind it: a
 //! breakpoint at a `from` is hit behind it, on both ways (inside an `uncall` that is so for a `br`).
 
+use std::collections::HashSet;
+
 use reviver_flow::{Access, StepLink};
 use reviver_isa::update::{OperandShape, Update};
 use reviver_vm::{Program, State, Travel};
@@ -263,6 +265,7 @@ impl BreakPlace {
 pub fn candidates(memory: &Memory, cells: CellSet, watch: WatchMode) -> Vec<u32> {
     let flow = memory.program().flow();
     let reads_too = matches!(watch, WatchMode::Read | WatchMode::Access);
+    let tasks = if cells.first().is_adjoint() { memory.program().tasks() } else { HashSet::new() };
     let mut found = Vec::new();
     for (at, step) in (0..).zip(flow.steps()) {
         let procedure = memory.program().procedure_of(at);
@@ -280,9 +283,16 @@ pub fn candidates(memory: &Memory, cells: CellSet, watch: WatchMode) -> Vec<u32>
         // undone where its procedure begins.
         let shape = step.operation.update.shape();
         let links = reads_too && (step.link != StepLink::None || shape == OperandShape::Boundary);
+        // A task that only reads a cell adds its adjoint up apart.
+        let bounds_task = cells.first().is_adjoint()
+            && match shape {
+                OperandShape::Call => flow.adds_up_apart(memory.program().module(), at),
+                OperandShape::Boundary => tasks.contains(&procedure),
+                _ => false,
+            };
         let switches = cells.first() == Target::Static(MODE_BIT)
             && matches!(shape, OperandShape::Switch | OperandShape::Call | OperandShape::Boundary);
-        if touches || links || switches {
+        if touches || links || switches || bounds_task {
             found.push(at);
         }
     }

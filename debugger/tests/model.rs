@@ -778,8 +778,8 @@ fn limits(seed: u64) -> TimelineLimits {
 }
 
 /// Gradients of random reals from random steps, most of them from the end, and commands in the lines that
-/// they begin.
-fn play_gradients(text: &str, sequences: std::ops::Range<u64>) {
+/// they begin. The most adjoints that were dropped on a way, and whether a rule was called.
+fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
     let (mut drops, mut ruled) = (0, false);
     let own = Model::new(text, &[]);
     let globals = own.subject.program.module().globals.iter();
@@ -825,6 +825,12 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) {
             play.turn(&mut dice);
         }
     }
+    (drops, ruled)
+}
+
+/// The same of a program that drops adjoints, and has a rule.
+fn play_gradients_with_drops(text: &str, sequences: std::ops::Range<u64>) {
+    let (drops, ruled) = play_gradients(text, sequences);
     assert!(drops > 0 && ruled, "nothing was dropped, or no rule was called");
 }
 
@@ -930,7 +936,7 @@ const ADJOINTS: &str = "
 
 #[test]
 fn gradients_over_floats_with_a_rule() {
-    play_gradients(ADJOINTS, 0..SEQUENCES / 4);
+    play_gradients_with_drops(ADJOINTS, 0..SEQUENCES / 4);
 }
 
 /// The same, with values that are erased, overwritten, and freed although they aren't quite 0.
@@ -956,12 +962,12 @@ const FORGETFUL: &str = "
 #[test]
 fn gradients_over_erasures_and_residues() {
     let text = ADJOINTS.replacen("        for", &format!("{FORGETFUL}        for"), 1);
-    play_gradients(&text, 0..SEQUENCES / 4);
+    play_gradients_with_drops(&text, 0..SEQUENCES / 4);
 }
 
 #[test]
 fn gradients_in_fixed_point_drop_adjoints() {
-    play_gradients(&ADJOINTS.replace(".real f64", ".real fixed"), 0..SEQUENCES / 4);
+    play_gradients_with_drops(&ADJOINTS.replace(".real f64", ".real fixed"), 0..SEQUENCES / 4);
 }
 
 /// A program that differentiates within.
@@ -990,7 +996,7 @@ fn a_program_that_switches_the_mode() {
     play(&Model::new(SELF, &[]), 0..SEQUENCES / 4);
 }
 
-/// Tasks that read the same cells, and that fork again. (Who changed an adjoint by ending a task isn't told, so no gradients.)
+/// Tasks that read the same cells, and that fork again.
 const TASKS: &str = "
 .real f64
 .inout x: real default 0.7
@@ -1014,4 +1020,10 @@ const TASKS: &str = "
 #[test]
 fn tasks_are_travelled_one_after_the_other() {
     play(&Model::new(TASKS, &[]), 0..SEQUENCES / 4);
+}
+
+/// Each adds the adjoints of what it reads up by itself.
+#[test]
+fn gradients_of_tasks() {
+    play_gradients(TASKS, 0..SEQUENCES / 4);
 }

@@ -136,7 +136,7 @@ const ONLY_SEEN_FORWARD: [Loss; 2] = [Loss::FreedWithTangent, Loss::ConvertedWit
 fn add_seen(reports: &mut Reports, verified: Option<&Check>) {
     let seen = verified.iter().flat_map(|check| check.reports.iter());
     for (at, loss, tally) in seen.filter(|(_, loss, _)| ONLY_SEEN_FORWARD.contains(loss)) {
-        reports.note(at, loss, tally.largest);
+        reports.add(at, loss, tally);
     }
 }
 

@@ -115,7 +115,7 @@ impl Followers {
     ) -> Followers {
         let state = course.machine().state();
         let memory = Memory::new(course.machine().program().clone());
-        let log = file.map(|file| CellLog::new(memory.clone(), cells, file, state));
+        let log = file.map(|file| CellLog::new(memory.clone(), cells, file, (state, direction(options))));
         let ancillas = options.account.account.then(|| Ancillas::new(memory.clone(), state));
         Followers { memory, log, ancillas }
     }
@@ -180,7 +180,7 @@ impl Outputs {
         Ok(Outputs {
             state: target(&options.save_state, &kinds::STATE)?,
             tape: target(&options.tape_out, &kinds::TAPE)?,
-            log: target(&options.log, &kinds::TABLE)?.map(OutputTarget::begin).transpose()?.flatten(),
+            log: target(&options.log, &kinds::LOG)?.map(OutputTarget::begin).transpose()?.flatten(),
         })
     }
 }

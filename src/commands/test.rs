@@ -17,9 +17,14 @@ use crate::write::OutputTarget;
 use crate::{kinds, read, streams};
 
 pub fn run(options: &TestOptions) -> Fallible {
+    if options.json && options.junit.as_deref() == Some(Path::new("-")) {
+        let failure = Failure::usage("`--json` and `--junit -` would both be standard output");
+        return Err(failure.help("give `--junit` a file"));
+    }
     let runs = Runs { running: options.running, usual: TestLimits::default() };
     let shared = options.expect.as_deref().map(SharedExpectations::read).transpose()?;
     let mut tested = Vec::new();
+    let mut unreadable = None;
     let files = found::files(&options.files)?;
     for file in &files {
         let one = match test(file, shared.as_ref(), &runs)? {
@@ -32,7 +37,9 @@ pub fn run(options: &TestOptions) -> Fallible {
             FileOutcome::Unreadable(failure) if files.len() == 1 => return Err(failure),
             // One of many doesn't keep the others from being tested.
             FileOutcome::Unreadable(failure) => {
-                unusable(&file.path, "a text that can be read", failure.summary())
+                let one = unusable(&file.path, "a text that can be read", failure.summary());
+                unreadable = unreadable.or(Some(failure).filter(|_| file.is_named));
+                one
             }
         };
         if !options.json && (!options.quiet || !one.is_met()) {
@@ -45,7 +52,7 @@ pub fn run(options: &TestOptions) -> Fallible {
         let target = OutputTarget::new(path, &kinds::TEST_REPORT, options.force.force)?;
         target.write(output::junit::report(&tested)?.as_bytes())?;
     }
-    let verdict = verdict(&tested, &counts);
+    let verdict = unreadable.map_or_else(|| verdict(&tested, &counts), |failure| Err(failure.told()));
     match options.json {
         true => streams::print_with(|out| {
             output::object(output::tests::members(&tested, &counts), &verdict, out)

@@ -10,7 +10,7 @@ use reviver_isa::module::RealSystem;
 use reviver_vm::explain::explain;
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::strategy::{Course, CourseHalt, Retention, Strategy};
-use reviver_vm::{Machine, Program, State, Stop, Trap, Travel};
+use reviver_vm::{Cause, Machine, Program, State, Stop, Trap, Travel};
 
 use crate::cli::TradeoffOptions;
 use crate::failure::{Exit, Failure, Fallible};
@@ -74,26 +74,18 @@ fn page(options: &TradeoffOptions, text: &[u8]) -> Fallible<TradeoffPage> {
         let strategy = Strategy::Checkpoint { slots: Some(slots), leaf: Some(erasing.leaf) };
         rows.push(kept(options, &own, &erasing, strategy, format!("checkpoint {slots}"))?);
     }
-    let uncut = match uncut(options, text, PLANS[0])? {
-        None => {
-            for plan in PLANS {
-                rows.push(reversible(options, text, plan)?);
-            }
+    let segmented = PLANS.into_iter().map(|plan| reversible(options, text, plan));
+    let uncut = match segmented.collect::<Fallible<Result<Vec<_>, _>>>()? {
+        Ok(segmented) => {
+            rows.extend(segmented);
             None
         }
-        uncut => uncut,
+        Err(uncut) => Some(uncut),
     };
     if let Some(path) = named(&options.given.file, text) {
         rows.push(written(options, &path)?);
     }
     Ok(TradeoffPage { temperature: options.temperature, rows, uncut })
-}
-
-/// Why a program can't be cut into segments, if it can't.
-fn uncut(options: &TradeoffOptions, text: &[u8], plan: (u32, u32)) -> Fallible<Option<UncutProgram>> {
-    let made = cut(options, text, plan, 1)?;
-    let problem = made.text.err().and_then(|problems| problems.into_iter().next());
-    Ok(problem.map(|problem| UncutProgram { code: problem.code, message: problem.message }))
 }
 
 /// A program cut into segments of so many rounds.
@@ -178,38 +170,95 @@ fn going(options: &TradeoffOptions, course: &mut Course, travel: Travel) -> Fall
     }
 }
 
-/// By Bennett's method, with as few rounds in a segment as reach the end.
-fn reversible(options: &TradeoffOptions, text: &[u8], plan: (u32, u32)) -> Fallible<TradeoffRow> {
-    let (segments, levels) = plan;
-    let made = |rounds: u32| -> Fallible<Arc<Program>> {
-        let made = cut(options, text, plan, rounds)?;
-        let text =
-            made.text.map_err(|problems| load::faulty(&made.sources, &problems, "no reversible program"))?;
-        program(options, text.into_bytes())
-    };
+/// By Bennett's method, with as few rounds in a segment as reach the end; or why that can't be.
+fn reversible(
+    options: &TradeoffOptions,
+    text: &[u8],
+    plan: (u32, u32),
+) -> Fallible<Result<TradeoffRow, UncutProgram>> {
     let mut rounds = 1;
-    while !ends(options, &made(rounds)?)? {
-        rounds *= 2;
-        if rounds > MOST_ROUNDS {
-            return Err(Failure::new(Exit::StepLimit, "the program has more rounds than are tried"));
+    loop {
+        let made = match made(options, text, plan, rounds)? {
+            Ok(made) => made,
+            Err(uncut) => return Ok(Err(uncut)),
+        };
+        match ends(options, &made)? {
+            SegmentsRun::Arrived => break,
+            SegmentsRun::Trapped(uncut) => return Ok(Err(uncut)),
+            SegmentsRun::TooShort if rounds >= MOST_ROUNDS => {
+                let message = "the program has more rounds than are tried".to_owned();
+                return Ok(Err(UncutProgram { code: None, message }));
+            }
+            SegmentsRun::TooShort => rounds *= 2,
         }
     }
-    let mut too_few = rounds / 2;
-    while rounds - too_few > 1 {
-        let middle = too_few + (rounds - too_few) / 2;
-        if ends(options, &made(middle)?)? { rounds = middle } else { too_few = middle }
+    let rounds = fewest(options, text, plan, [rounds / 2, rounds])?;
+    let (segments, levels) = plan;
+    match made(options, text, plan, rounds)? {
+        Ok(made) => measured(options, &made, format!("Bennett {segments}, {levels}")).map(Ok),
+        Err(uncut) => Ok(Err(uncut)),
     }
-    measured(options, &made(rounds)?, format!("Bennett {segments}, {levels}"))
 }
 
-/// Whether a reversible program comes to its end.
-fn ends(options: &TradeoffOptions, program: &Arc<Program>) -> Fallible<bool> {
+/// The fewest rounds of a segment that reach the end, between some that are too few and some that do.
+fn fewest(
+    options: &TradeoffOptions,
+    text: &[u8],
+    plan: (u32, u32),
+    [mut too_few, mut enough]: [u32; 2],
+) -> Fallible<u32> {
+    while enough - too_few > 1 {
+        let middle = too_few + (enough - too_few) / 2;
+        let arrives = match made(options, text, plan, middle)? {
+            Ok(made) => matches!(ends(options, &made)?, SegmentsRun::Arrived),
+            Err(_) => false,
+        };
+        if arrives { enough = middle } else { too_few = middle }
+    }
+    Ok(enough)
+}
+
+/// A program cut into segments, ready to run; or why it can't be.
+fn made(
+    options: &TradeoffOptions,
+    text: &[u8],
+    plan: (u32, u32),
+    rounds: u32,
+) -> Fallible<Result<Arc<Program>, UncutProgram>> {
+    match cut(options, text, plan, rounds)?.text {
+        Ok(text) => program(options, text.into_bytes()).map(Ok),
+        Err(problems) => {
+            let first = problems.into_iter().next();
+            let (code, message) = first.map(|problem| (problem.code, problem.message)).unwrap_or_default();
+            Ok(Err(UncutProgram { code: code.map(|code| code.text()), message }))
+        }
+    }
+}
+
+/// What a run of segments came to.
+enum SegmentsRun {
+    Arrived,
+    /// There are too few rounds.
+    TooShort,
+    /// It can't go on, which the program as it is can.
+    Trapped(UncutProgram),
+}
+
+/// Runs a reversible program to its end. That this is behind the last segment is what main asserts, and nothing else.
+fn ends(options: &TradeoffOptions, program: &Arc<Program>) -> Fallible<SegmentsRun> {
     let mut machine = begun(options, program)?;
     loop {
         match machine.run(Travel::Forward, u64::MAX) {
-            Ok(Stop::Bound) => return Ok(true),
+            Ok(Stop::Bound) => return Ok(SegmentsRun::Arrived),
             Ok(_) => {}
-            Err(_) => return Ok(false),
+            Err(Trap { cause: Cause::AssertFailed, at }) if program.procedure_of(at) == 0 => {
+                return Ok(SegmentsRun::TooShort);
+            }
+            Err(trap) => {
+                let told = explain(program, machine.state(), trap);
+                let message = format!("its segments trap: {}", told.message);
+                return Ok(SegmentsRun::Trapped(UncutProgram { code: Some(told.code.text()), message }));
+            }
         }
     }
 }

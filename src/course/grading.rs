@@ -95,6 +95,10 @@ fn text(folder: &CourseFolder, path: &Path) -> Fallible<TestedText> {
         let name = read::shown(path);
         return Err(Failure::load(format_args!("{name} is a link out of the folder of exercises")));
     }
+    // To read something else than a file may take for ever.
+    if path.exists() && !path.is_file() {
+        return Err(Failure::load(format_args!("{} is no file", read::shown(path))));
+    }
     TestedText::read(path)
 }
 
@@ -119,6 +123,8 @@ fn attempt(tested: &TestedFile, is_start: bool) -> Attempt {
 
 /// The words of a text, without its comments and its layout.
 fn means(text: &str) -> impl Iterator<Item = &str> {
+    // Some editors begin a text with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lexer = Lexer::new(text);
     let tokens = std::iter::from_fn(move || Some(lexer.token()).filter(|token| token.kind != TokenKind::End));
     let counts = |kind: TokenKind| !matches!(kind, TokenKind::Comment | TokenKind::Newline);

@@ -36,12 +36,17 @@ pub fn chosen(memory: &Memory, state: &State, names: &[String]) -> Fallible<Vec<
 
 impl CellLog {
     /// Begins with what the cells hold at the start.
-    pub fn new(memory: Memory, cells: Vec<FollowedCell>, file: GrowingOutput, state: &State) -> CellLog {
+    pub fn new(
+        memory: Memory,
+        cells: Vec<FollowedCell>,
+        file: GrowingOutput,
+        (state, travel): (&State, Travel),
+    ) -> CellLog {
         let mut rows = csv::Writer::from_writer(file);
         let names = cells.iter().map(|cell| cell.name.as_str());
         let failed = rows.write_record(["step", "way"].into_iter().chain(names)).err();
         let mut log = CellLog { memory, cells, rows, last: Vec::new(), failed };
-        log.look(state, Travel::Forward, None);
+        log.look(state, travel, None);
         log
     }
 

@@ -245,11 +245,11 @@ impl BatchPage {
             line.map_or_else(|| format!("lane {lane}"), |line| format!("lane {lane} ({lanes}:{line})"));
         let failure = match error {
             Error::Trap { backward, explanation, .. } => {
-                let what = if *backward { "trap on the way back" } else { "trap" };
+                let what = if *backward { " on the way back" } else { "" };
                 let steps =
                     counted(usize::try_from(explanation.step.unsigned_abs()).unwrap_or(usize::MAX), "step");
                 let file = read::name(&options.file);
-                trap(Exit::Trap, &format!("{place}, after {steps}: {what}"), &file, explanation)
+                trap(Exit::Trap, &format!(" of {place}, after {steps}{what}"), &file, explanation)
                     .detail("step", explanation.step.into())
             }
             error => Failure::new(Exit::of_lane(error), format_args!("{place}: {error}")),

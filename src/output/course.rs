@@ -1,6 +1,7 @@
 //! Exercises and grades: text for people, objects for programs, and a table for who grades a class. Grades nothing.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use reviver_assembler::render::render;
 use serde_json::{Map, Value as Json};
@@ -52,13 +53,17 @@ fn passed(grades: &[Grade]) -> usize {
     grades.iter().filter(|grade| grade.state == ExerciseState::Passed).count()
 }
 
+/// What grades an exercise of a folder.
+fn check(folder: &CourseFolder, exercise: &Exercise) -> String {
+    match folder.path == Path::new(".") {
+        true => format!("reviver course check {}", exercise.number),
+        false => format!("reviver course check {} {}", exercise.number, shown(&folder.path)),
+    }
+}
+
 fn invitation(folder: &CourseFolder, next: &Exercise) -> String {
-    format!(
-        "next: {}, {}; `reviver course check {}` grades it\n",
-        next.title,
-        shown(&folder.file(next, "task.md")),
-        next.number
-    )
+    let task = shown(&folder.file(next, "task.md"));
+    format!("next: {}, {task}; `{}` grades it\n", next.title, check(folder, next))
 }
 
 /// An exercise, line by line, with the hint that fits. `more` is how much of it is said.
@@ -103,8 +108,7 @@ pub fn all(folder: &CourseFolder, grades: &[Grade], more: u8) -> String {
     }
     let _ = writeln!(text, "\n{}", passed_of(grades));
     if let Some(Grade { exercise, .. }) = grades.iter().find(|grade| grade.state == ExerciseState::Failed) {
-        let _ =
-            writeln!(text, "`reviver course check {}` tells more of the first that isn't", exercise.number);
+        let _ = writeln!(text, "`{}` tells more of the first that isn't", check(folder, exercise));
     } else if let Some(next) = grades.iter().find(|grade| grade.state == ExerciseState::Untouched) {
         text.push_str(&invitation(folder, next.exercise));
     }

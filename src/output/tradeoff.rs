@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use reviver_isa::codes::ProblemCode;
 use reviver_pictures::document::Words;
 use reviver_pictures::numbers::{grouped, short};
 use reviver_pictures::tradeoff::{Method, Tradeoff};
@@ -28,9 +27,10 @@ pub struct TradeoffPage {
     pub uncut: Option<UncutProgram>,
 }
 
-/// A program that can't be cut into segments.
+/// A program that can't be cut into segments, or whose segments can't be run.
 pub struct UncutProgram {
-    pub code: Option<ProblemCode>,
+    /// Of the error or the trap that says why.
+    pub code: Option<&'static str>,
     pub message: String,
 }
 
@@ -52,7 +52,6 @@ impl TradeoffPage {
         object.insert("temperature", json!(self.temperature));
         object.insert("methods", Json::from(rows));
         if let Some(UncutProgram { code, message }) = &self.uncut {
-            let code = code.map(|code| code.text());
             object.insert("no_bennett", json!({ "code": code, "message": message }));
         }
         object

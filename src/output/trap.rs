@@ -76,6 +76,7 @@ fn call_told(OpenCall { words, spot, task, .. }: &OpenCall) -> String {
     };
     match task {
         None => format!("called by `{words}`{place}"),
+        Some(OpenTask::Listed { of: 1, .. }) => format!("in a task, `{words}`{place}"),
         Some(OpenTask::Listed { number, of }) => format!("in task {number} of {of}, `{words}`{place}"),
         Some(OpenTask::Round { counter, value }) => {
             format!("in the task with {counter} = {value}, `{words}`{place}")

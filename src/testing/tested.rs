@@ -46,7 +46,9 @@ pub fn unusable(path: &Path, expected: &str, found: &str) -> TestedFile {
         assessment: Assessment::Missed(vec![Mismatch::new(expected, found)]),
         took: Duration::ZERO,
     };
-    let program = ProgramUnderTest::assemble(&name, Vec::new(), &FilesInMemory::default());
+    // Nothing was assembled, so there is nothing to say of a text.
+    let mut program = ProgramUnderTest::assemble(&name, Vec::new(), &FilesInMemory::default());
+    program.diagnostics.clear();
     TestedFile { name, program, lines: vec![line] }
 }
 

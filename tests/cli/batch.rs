@@ -196,7 +196,7 @@ fn a_lane_that_traps_is_told_with_its_place() {
     folder.file("picky.rasm", PICKY);
     folder.file("in.csv", "n\n1\n2\n3\n4\n3\n");
     let ran = folder.reviver("batch picky.rasm --lanes in.csv --json").expect(4);
-    let ran = ran.says("lane 2 (in.csv:4), after 0 steps: trap").says("picky.rasm:3").says("--keep-going");
+    let ran = ran.says(" of lane 2 (in.csv:4), after 0 steps: ").says("picky.rasm:3").says("--keep-going");
     let object = ran.json();
     assert_eq!(
         (&object["lane"], &object["place"]["line"], &object["trap"]["line"]),

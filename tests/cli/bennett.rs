@@ -332,3 +332,42 @@ fn a_tradeoff_has_a_line_for_each_method() {
 fn grouped(count: &serde_json::Value) -> String {
     reviver_pictures::numbers::grouped(count.as_u64().unwrap())
 }
+
+/// What a program leaves is no reason for its reversible one to trap, nor are its limits, which are for fewer calls and stacks of its own.
+#[test]
+fn leftovers_and_limits_of_the_program_are_no_trap() {
+    let folder = Folder::new();
+    for (text, results) in [
+        (
+            ".in n default 4\n.out c\ncall el(c, n)\n.proc el(inout c, in n)\noverwrite c, n\n.end\n",
+            "n = 4\nc = 4\n",
+        ),
+        (".in n default 4\n.var t\n.out c\nadd t, 3\noverwrite c, n\n", "n = 4\nc = 4\n"),
+        (".in n default 4\n.out c\noverwrite c, n\nsub n, 1\n", "n = 4\nc = 4\n"),
+        (
+            ".limit stack 5\n.limit depth 3\n.inout n default 9\n.out c\nfor i in 0..n\noverwrite.sum c, c, i\ncall p(c)\nrof\n\
+             .proc p(inout c)\ncall q(c)\n.end\n.proc q(inout c)\nfrom forgotten\noverwrite.div c, c, 2\nuntil c < 3\n.end\n",
+            "n = 9\nc = 2\n",
+        ),
+    ] {
+        folder.file("left.rasm", text);
+        folder.reviver("bennett left.rasm -o made.rasm --force").expect(0);
+        let ran = folder.reviver("run made.rasm --check").expect(0);
+        assert!(ran.stdout.starts_with(results), "{text}: {ran:#?}");
+        folder.reviver("tradeoff left.rasm").expect(0).prints_part("Bennett 2, 6");
+    }
+}
+
+/// Where the segments trap, the other methods are told all the same.
+#[test]
+fn segments_that_trap_leave_the_other_rows() {
+    let folder = Folder::new();
+    let counting = ".word 8\n.inout x: real default 0\n.out c\ncall p(x, c)\n.proc p(inout x: real, inout c)\nfrom forgotten\n\
+                    overwrite.sum c, c, 1\noverwrite.sum x, x, 1\nuntil x > 300\n.end\n";
+    folder.file("narrow.rasm", counting);
+    let object = folder.reviver("tradeoff narrow.rasm --json").expect(0).json();
+    assert_eq!(object["no_bennett"]["code"], "T11");
+    assert_eq!(object["methods"].as_array().unwrap().len(), 6);
+    let refused = folder.reviver("bennett narrow.rasm --segments 200 --levels 1").expect(3);
+    refused.says("200 states can't be numbered by integers of 8 bits").says("`.word`");
+}

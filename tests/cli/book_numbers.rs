@@ -1,7 +1,7 @@
 //! The numbers in the sentences of the book: each of two digits or more stands in a session or a listing of its page, is rounded from
 //! one, follows from some by the arithmetic that a comment of the page tells, or is none that a run could find.
 //!
-//! Such a comment is `<!-- numbers: 17 = 40996 / 2416; 9232: $ reviver run FILE; 2019: the year -->`. What is on the right of `=` is carried
+//! Such a comment is `<!-- numbers: 17 = 40972 / 2416; 9232: $ reviver run FILE; 2019: the year -->`. What is on the right of `=` is carried
 //! out from the left to the right, and takes digits, powers of ten, and numbers of the page; `log2` is that of all that is behind it. A command behind `: $` must print the
 //! number, and what else stands behind `:` is for readers.
 

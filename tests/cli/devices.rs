@@ -143,7 +143,7 @@ fn what_a_device_can_not_decide_the_processor_does() {
         assert_eq!(found.stdout, wanted.stdout, "{options}");
         found
     };
-    both("", 4).says("lane 2 (in.csv:4), after 0 steps: trap");
+    both("", 4).says(" of lane 2 (in.csv:4), after 0 steps: ");
     both("--keep-going", 1).says("2 lanes by the processor").says("2 of 5 lanes failed");
     folder.file("loop.rasm", ".inout n\n.out y\nfor i in 0..n\nadd y, i\nrof\n");
     folder.file("long.csv", "n\n1\n1000000\n7\n");

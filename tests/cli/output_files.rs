@@ -1,6 +1,6 @@
 //! Output files appear whole or not at all, and what is in the way is said.
 
-use crate::support::{Folder, command, reviver};
+use crate::support::{Folder, command, reviver, root};
 
 #[test]
 fn a_failing_command_leaves_its_output_file_alone() {
@@ -85,4 +85,19 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{script}");
         assert_eq!(output.stdout.iter().filter(|&&byte| byte == b'\n').count(), 1, "{script}");
     }
+}
+
+/// A log is replaced by a log, and nothing else is.
+#[test]
+fn a_log_replaces_no_other_text() {
+    let folder = Folder::new();
+    let program = root().join("programs/fib.rasm");
+    for text in ["# My thesis\n\nThree years of work.\n", "x,y\n1,2\n", "precious\n"] {
+        folder.file("notes", text);
+        folder.reviver(&format!("run {} --log notes", program.display())).expect(2).says("notes");
+        assert_eq!(folder.read("notes"), text.as_bytes());
+    }
+    folder.reviver(&format!("run {} --log log.csv", program.display())).expect(0);
+    folder.reviver(&format!("run {} --back --set a=1,b=2 --log log.csv", program.display())).expect(0);
+    assert!(folder.read("log.csv").starts_with(b"step,way,n,a,b\n0,backward,"));
 }

@@ -386,3 +386,25 @@ fn long_inputs_are_told_by_their_beginning() {
     let object = reviver(&format!("test {file} --json")).expect(1).json();
     assert!(!object.to_string().contains('…'), "{object}");
 }
+
+/// Some editors begin a text with a byte order mark; what stands behind it counts.
+#[test]
+fn a_byte_order_mark_hides_no_expectation() {
+    let folder = Folder::new();
+    let program = ".in n default 1\n.out twice\n add twice, 2*n\n sub n, twice / 2\n";
+    folder.file("marked.rasm", &format!("\u{feff};! run n=2 -> twice=5\n{program}"));
+    folder.reviver("test marked.rasm").expect(1).prints_part("found twice = 4");
+}
+
+/// What isn't tested isn't said to be no program.
+#[test]
+fn one_of_several_files_has_no_expectations_or_is_not_there() {
+    let folder = Folder::new();
+    folder.file("good.rasm", ";! run n=2 -> n=-2\n.inout n\nneg n\n");
+    folder.file("bare.rasm", ".inout n\nneg n\n");
+    let ran = folder.reviver("test good.rasm bare.rasm").expect(1);
+    assert!(!ran.stdout.contains("E82"), "{ran:#?}");
+    let ran = folder.reviver("test good.rasm missing.rasm").expect(3);
+    assert!(!ran.stdout.contains("E82"), "{ran:#?}");
+    folder.reviver("test good.rasm --json --junit -").expect(2).says("both be standard output");
+}

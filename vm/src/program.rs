@@ -1,6 +1,7 @@
 //! A verified program: a module that broke no rule, laid out in memory and resolved for the
 //! interpreter, once in each direction. Knows no state.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -229,6 +230,12 @@ impl Program {
     /// The procedure that an instruction belongs to.
     pub fn procedure_of(&self, at: u32) -> usize {
         self.module.procedures.partition_point(|p| p.exit < at)
+    }
+
+    /// The procedures that tasks execute.
+    pub fn tasks(&self) -> HashSet<usize> {
+        let tasks = self.calls.iter().filter(|call| call.is_task);
+        tasks.flat_map(|call| [Part::Whole, Part::Rule].map(|part| call.executed(part))).collect()
     }
 
     /// Where the code of one direction holds the instruction before (or behind) a position.

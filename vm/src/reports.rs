@@ -68,11 +68,14 @@ impl Reports {
 
     /// Adds what other reports have noted.
     pub fn absorb(&mut self, other: &Reports) {
-        for (&key, tally) in &other.tallies {
-            let own = self.tallies.entry(key).or_default();
-            own.count += tally.count;
-            own.largest = own.largest.max(tally.largest);
-        }
+        other.iter().for_each(|(at, loss, tally)| self.add(at, loss, tally));
+    }
+
+    /// Adds what was noted of one instruction.
+    pub fn add(&mut self, at: u32, loss: Loss, tally: Tally) {
+        let own = self.tallies.entry((at, loss)).or_default();
+        own.count += tally.count;
+        own.largest = own.largest.max(tally.largest);
     }
 
     /// Such that note and watch the same, and have seen nothing.

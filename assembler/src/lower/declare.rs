@@ -12,7 +12,7 @@ use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Global, Limits, Parameter, RealSystem, Role, Shape, Structure, Values, Word};
 use reviver_isa::names::{LENGTH_PARAMETER, register_class};
-use reviver_isa::verify::MAX_VALUES;
+use reviver_isa::verify::{MAX_DEPTH, MAX_STACK, MAX_TAPE, MAX_VALUES};
 
 use super::constant::Number;
 use super::lengths::{self, ParameterLength};
@@ -179,11 +179,7 @@ impl<'t> Declared<'t> {
                 self.name(name, value.map_or(Outer::Broken, Outer::Constant), report);
             }
             Directive::Real { system } => set(&mut self.real, *system, span, "the number system", report),
-            Directive::Tolerance { value } => {
-                if let Some(value) = self.constant(value, report) {
-                    set(&mut self.tolerance, value.to_real(), span, "the tolerance", report);
-                }
-            }
+            Directive::Tolerance { value } => self.tolerate(value, span, report),
             Directive::Inverse => set(&mut self.inverse, (), span, "that this is an inverse", report),
             Directive::Limit { what, value } => self.limit(*what, value, span, report),
             Directive::Lines(lines) => {
@@ -244,20 +240,24 @@ impl<'t> Declared<'t> {
         }
     }
 
+    fn tolerate(&mut self, value: &Expression, span: Span, report: &mut Reporter) {
+        let Some(tolerance) = self.constant(value, report).map(Number::to_real) else { return };
+        if tolerance.is_finite() && tolerance >= 0.0 {
+            set(&mut self.tolerance, tolerance, span, "the tolerance", report);
+        } else {
+            let message = "the tolerance must be a finite number, 0 or above";
+            report.add(Diagnostic::error(ProblemCode::OutOfRange, message, value.span, "no tolerance"));
+        }
+    }
+
     fn limit(&mut self, what: Limit, value: &Expression, span: Span, report: &mut Reporter) {
         let Some(number) = self.constant(value, report) else { return };
-        let limit = match number {
-            Number::Int { value, .. } => u32::try_from(value).ok(),
-            Number::Real(_) => None,
-        };
-        let Some(limit) = limit else {
-            report.add(Diagnostic::error(
-                ProblemCode::OutOfRange,
-                "a limit is an integer, 0 or above",
-                value.span,
-                "not a limit",
-            ));
-            return;
+        let limit = match limit_of(what, number) {
+            Ok(limit) => limit,
+            Err((message, label)) => {
+                report.add(Diagnostic::error(ProblemCode::OutOfRange, message, value.span, label));
+                return;
+            }
         };
         match what {
             Limit::Depth => set(&mut self.depth, limit, span, "the depth of calls", report),
@@ -574,6 +574,23 @@ pub(super) fn twice(what: &str, name: &Name, first: Span) -> Diagnostic {
         "declared again",
     )
     .with(first, "first declared here")
+}
+
+/// A number as a limit; else what is wrong with it, as a message and a label.
+fn limit_of(what: Limit, number: Number) -> Result<u32, (String, &'static str)> {
+    let (name, most) = match what {
+        Limit::Depth => ("depth", MAX_DEPTH),
+        Limit::Stack => ("stack", MAX_STACK),
+        Limit::Tape => ("tape", MAX_TAPE),
+    };
+    let given = match number {
+        Number::Int { value, .. } if value > most.into() => {
+            return Err((format!("`.limit {name}` is at most {most}"), "too large"));
+        }
+        Number::Int { value, .. } => u32::try_from(value).ok(),
+        Number::Real(_) => None,
+    };
+    given.ok_or_else(|| ("a limit is an integer, 0 or above".to_owned(), "not a limit"))
 }
 
 /// Makes a setting; a second one must agree with the first.

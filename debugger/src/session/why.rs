@@ -174,7 +174,7 @@ impl Session {
     /// value on: its source is the other cell alone. What comes from a stack or a tape is a [`StoreEntry`].
     fn sources(&self, node: Node, target: Cell) -> Vec<Cell> {
         let Some(step) = self.program().flow().step(node.instruction()) else { return Vec::new() };
-        let carried = carried(&self.memory, self.state(), step);
+        let carried = carried(&self.memory, self.state(), node.instruction());
         if let Some(change) = carried.into_iter().find(|change| change.to == target) {
             return change.from;
         }

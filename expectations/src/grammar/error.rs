@@ -7,6 +7,14 @@ use thiserror::Error;
 pub enum GrammarError {
     #[error("no expectation begins with `{first}`{}", did_you_mean(near.as_deref()))]
     Unknown { first: String, near: Option<String> },
+    #[error("nothing is expected: write `run n=10 -> a=55`, say, `restored` or `at most 12 steps`")]
+    Nothing,
+    #[error("nothing goes on with `{0}` here: a property is a line of its own")]
+    Superfluous(String),
+    #[error("write `uses no WORD`, a line for each word")]
+    UsesNo,
+    #[error("write `at most N steps`")]
+    AtMost,
     #[error("no `->` stands between what is given and what must come of it")]
     NoArrow,
     #[error("`{0}` gives nothing: write `name=value`, `tape=1,2`, `real=f32`, `word=8` or `exact`")]
@@ -20,7 +28,7 @@ pub enum GrammarError {
     #[error("there are no integers of `{0}` bits: `word=` takes 8, 16, 32 or 64")]
     NoWord(String),
     #[error(
-        "`{0}` says nothing of a result: write `name=value`, `name~value`, `tape=1,2`, `drifts`, `unrestored` or `erases=64`"
+        "`{0}` says nothing of a result: write `name=value`, `name~value`, `tape=1,2`, `drifts`, `unrestored` or `erases=64`; or `trap \"text\"` or `error \"text\"` alone"
     )]
     NoResult(String),
     #[error(

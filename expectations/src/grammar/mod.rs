@@ -168,6 +168,11 @@ mod tests {
     fn what_can_not_be_read_is_said() {
         for (text, part) in [
             ("runs -> a=1", "no expectation begins with `runs`"),
+            ("", "nothing is expected: write"),
+            ("uses no overwrite, erase", "a line for each word"),
+            ("at most steps 12", "write `at most N steps`"),
+            ("restored yes", "nothing goes on with `yes`"),
+            ("run -> a=1 trap", "`trap \"text\"`"),
             ("no garbge", "did you mean `no garbage`?"),
             ("run a=1", "no `->`"),
             ("run a -> b=1", "`a` gives nothing"),

@@ -56,6 +56,12 @@ pub(super) fn parse(text: &str) -> Result<Property, GrammarError> {
     match words[..] {
         ["at", "most", steps, "steps" | "step"] => number(steps).map(Property::AtMost),
         ["uses", "no", word] => used(word.trim_matches('`')),
+        [] => Err(GrammarError::Nothing),
+        ["uses", ..] => Err(GrammarError::UsesNo),
+        ["at", ..] => Err(GrammarError::AtMost),
+        [.., last] if FIXED.iter().any(|(said, _)| words.join(" ").starts_with(&format!("{said} "))) => {
+            Err(GrammarError::Superfluous(last.to_owned()))
+        }
         _ => {
             let joined = words.join(" ");
             let fixed = FIXED.into_iter().find(|(said, _)| *said == joined);

@@ -28,7 +28,7 @@ pub struct OpenCall {
 /// A task among those that begin together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenTask {
-    /// The number in the text, from 1, of so many.
+    /// The number of the call in the text, from 1, of so many. One call alone may be made several times.
     Listed { number: usize, of: usize },
     /// A round of `par for`: the counter's name and value.
     Round { counter: String, value: String },

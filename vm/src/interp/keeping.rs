@@ -160,12 +160,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     }
 
     fn converts(&mut self, source: usize) {
+        if M::ON {
+            return self.report_adjoint(Loss::Converted, source);
+        }
+        // Tangents are those of the way there, which a way back in gradient mode only comes by once more.
         let tangent = self.numbers.reals.tangent(self.real(source));
         if tangent > self.tolerance {
             self.reports.note(self.at, Loss::ConvertedWithTangent, tangent);
-        }
-        if M::ON {
-            self.report_adjoint(Loss::Converted, source);
         }
     }
     fn erases(&mut self, class: Class, cell: usize, erasure: Erasure) {

@@ -10,9 +10,10 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{Parameter, Passing, Rank};
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
-use reviver_isa::update::Update;
+use reviver_isa::update::{OperandShape, Update};
 
 use crate::history::{Cost, History, KeptSlot, NoHistory};
+use crate::interp::address::Addresses;
 use crate::interp::mode::Plain;
 use crate::interp::op::{Kind, Op};
 use crate::interp::resolve::calls::ResolvedCall;
@@ -21,7 +22,7 @@ use crate::interp::{Pause, Run, effective_direction};
 use crate::program::{FORWARD, Program};
 use crate::reports::Reports;
 use crate::state::lanes::Lanes;
-use crate::state::{Aside, Part, Reference};
+use crate::state::{Aside, Part, Reference, State};
 use crate::trap::Cause;
 use crate::travel::Interval;
 
@@ -256,6 +257,40 @@ pub(crate) fn only_read(program: &Program, call: &ResolvedCall, references: &[Re
         cells.retain(|cell| !changed.contains(cell));
     }
     cells
+}
+
+/// The real cells whose adjoints change at the bound of a task in gradient mode: where a state stands at an instruction that enters a
+/// task or leaves the one that is open, those that the task only reads. None at other instructions.
+pub fn only_read_at_bound(program: &Program, state: &State, at: u32) -> Vec<u32> {
+    let Some(instruction) = program.module().code.get(at as usize) else { return Vec::new() };
+    match instruction.update.shape() {
+        OperandShape::Call if state.mode() => {
+            let (site, call) = program.call(program.code[FORWARD][at as usize].a);
+            if !call.is_task {
+                return Vec::new();
+            }
+            let scope = Addresses { flow: program.flow(), frame: state.frame, references: &state.references };
+            let passed = (0..).zip(&site.arguments);
+            let found = passed.map(|(n, passed)| scope.reference(n, passed, &state.ints));
+            // Where an argument is outside, the step is a trap.
+            found
+                .collect::<Result<Vec<_>, _>>()
+                .map_or_else(|_| Vec::new(), |all| only_read(program, call, &all))
+        }
+        OperandShape::Boundary => {
+            let Some(record) = state.calls.last() else { return Vec::new() };
+            let (_, call) = program.call(program.code[FORWARD][record.site as usize].a);
+            if !call.is_task || !(state.mode() || record.part != Part::Whole) {
+                return Vec::new();
+            }
+            only_read(
+                program,
+                call,
+                state.references.get(state.frame.references as usize..).unwrap_or_default(),
+            )
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The cells of a class that a task may change: what it is passed, and what it names.

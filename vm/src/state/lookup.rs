@@ -8,6 +8,7 @@ use reviver_isa::module::{Rank, Shape};
 use thiserror::Error;
 
 use crate::interp::address::Addresses;
+pub use crate::interp::tasks::only_read_at_bound;
 use crate::program::Program;
 use crate::state::{ADJOINT, Frame, Reference, State};
 
