@@ -392,7 +392,7 @@ fn long_inputs_are_told_by_their_beginning() {
 fn a_byte_order_mark_hides_no_expectation() {
     let folder = Folder::new();
     let program = ".in n default 1\n.out twice\n add twice, 2*n\n sub n, twice / 2\n";
-    folder.file("marked.rasm", &format!("\u{feff};! run n=2 -> twice=5\n{program}"));
+    folder.file("marked.rasm", format!("\u{feff};! run n=2 -> twice=5\n{program}"));
     folder.reviver("test marked.rasm").expect(1).prints_part("found twice = 4");
 }
 
