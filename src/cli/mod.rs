@@ -151,7 +151,7 @@ pub struct RunOptions {
     /// Write what cells held at the steps where they changed to a file of comma-separated values. The interpreter makes the steps then
     #[arg(long, value_name = "CSV")]
     pub log: Option<PathBuf>,
-    /// The cells of that file: `a`, `A[3]`, an array, or several; without this all that are declared
+    /// The cells of that file: `a`, `A[3]`, an array, or several; without this all that are declared for the whole program, and no `.ancilla`
     #[arg(long, value_name = "NAMES", requires = "log")]
     pub log_cells: Vec<String>,
     #[command(flatten)]

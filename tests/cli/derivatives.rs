@@ -153,7 +153,7 @@ fn a_change_of_path_leaves_the_tangent() {
 
 #[test]
 fn what_was_lost_is_reported_with_its_place() {
-    let place = "program.rasm:5, in `main`\n   | erase y\n   = once; for each unit of what it held the loss changes by up to 1e0";
+    let place = "program.rasm:5, in `main`\n   | erase y\n   = once; for each unit of what is in its place the loss changes by up to 1e0";
     let lossy = "--loss y --exact";
     on(ERASES, "grad", lossy).expect(0).says("warning[L01]: an active cell was erased").says(place);
     on(ERASES, "grad", &format!("{lossy} --strict"))

@@ -34,7 +34,8 @@ impl Loss {
     /// What [`Tally::largest`] is, as the beginning of a sentence that a number ends.
     pub fn measure(self) -> &'static str {
         match self {
-            Loss::Erased | Loss::Converted => "for each unit of what it held the loss changes by up to",
+            Loss::Erased => "for each unit of what is in its place the loss changes by up to",
+            Loss::Converted => "for each unit of what it held the loss changes by up to",
             Loss::FreedWithTangent | Loss::ConvertedWithTangent => {
                 "for each unit of the inputs' direction what it held changes by up to"
             }
