@@ -5,8 +5,11 @@ use crate::grammar::{Expectation, GrammarError, parse};
 /// What stands in front of an expectation.
 const MARK: &str = ";!";
 
-/// Some editors begin a text with it.
-const BYTE_ORDER_MARK: char = '\u{feff}';
+/// A text without the byte order mark that some editors begin it with.
+#[must_use]
+pub fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
 
 /// The expectations of a text, in its order.
 #[derive(Clone, Debug)]
@@ -29,8 +32,7 @@ pub struct ExpectedLine {
 impl Expectations {
     /// Those of a text.
     pub fn of(name: &str, text: &str) -> Expectations {
-        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        let marked = (1..).zip(text.lines());
+        let marked = (1..).zip(unmarked(text).lines());
         let marked =
             marked.filter_map(|(line, text)| Some((line, text.trim_start().strip_prefix(MARK)?.trim())));
         let lines =

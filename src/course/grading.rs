@@ -6,6 +6,7 @@ use std::path::Path;
 use reviver_assembler::below::FolderFiles;
 use reviver_assembler::lexer::{Lexer, TokenKind};
 use reviver_expectations::assessment::{AssessedLine, Mismatch, NO_GARBAGE};
+use reviver_expectations::expected::unmarked;
 use reviver_expectations::settings::TestLimits;
 
 use super::hints::{Attempt, FittingHint, fitting};
@@ -123,8 +124,7 @@ fn attempt(tested: &TestedFile, is_start: bool) -> Attempt {
 
 /// The words of a text, without its comments and its layout.
 fn means(text: &str) -> impl Iterator<Item = &str> {
-    // Some editors begin a text with a byte order mark.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = unmarked(text);
     let mut lexer = Lexer::new(text);
     let tokens = std::iter::from_fn(move || Some(lexer.token()).filter(|token| token.kind != TokenKind::End));
     let counts = |kind: TokenKind| !matches!(kind, TokenKind::Comment | TokenKind::Newline);

@@ -365,3 +365,26 @@ fn the_program_has_all_exercises() {
     assert_eq!(listed, names);
     assert!(Path::new(&root().join("course/README.md")).exists());
 }
+
+/// What is said next works where it is said.
+#[test]
+fn a_folder_that_was_named_is_named_again() {
+    let folder = begun();
+    let solution = std::fs::read_to_string(root().join("course/exercises/01-swap-two-cells/solution.rasm"));
+    folder.file(FIRST, solution.unwrap());
+    folder.reviver("course check 1 mine").expect(0).prints_part("`reviver course check 2 mine` grades it");
+    within(&folder, "course check 1").expect(0).prints_part("`reviver course check 2` grades it");
+}
+
+/// To read a pipe takes for ever.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_program_stops_nobody() {
+    let folder = begun();
+    let program = folder.path("mine/02-there-and-back/start.rasm");
+    std::fs::remove_file(&program).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&program).status().unwrap().success());
+    let object = folder.reviver("course report mine --json").expect(0).json();
+    let second = &object["folders"][0]["exercises"][1];
+    assert!(second["unreadable"].as_str().unwrap().ends_with("is no file"), "{second}");
+}

@@ -414,3 +414,23 @@ fn no_change_of_the_loss_is_left_out() {
         assert_eq!(object["turned"].is_null(), !behind.is_empty(), "{behind}: {object}");
     }
 }
+
+/// However it is asked for, a conversion is told as often as the way there comes by it.
+#[test]
+fn conversions_are_counted_on_the_way_there() {
+    let text =
+        ".inout x: real default 1.5\n.out n, y: real\nfor i in 0..5\nadd.toint n, x\nrof\nadd.square y, x\n";
+    let both = [
+        ("taylor", "--along x --order 2"),
+        ("jacobian", "--of y --wrt x"),
+        ("hessian", "--loss y"),
+        ("grad", "--loss y --verify"),
+    ];
+    for (command, options) in both {
+        let object = on(text, command, &format!("{options} --json")).expect(0).json();
+        let reported = object["reported"].as_array().unwrap();
+        let told = reported.iter().filter(|loss| loss["code"] == "L04").map(|loss| &loss["count"]);
+        assert!(told.clone().all(|count| *count == json!(5)), "{command}: {reported:?}");
+        assert!(command == "jacobian" || told.count() == 1, "{command}: {reported:?}");
+    }
+}

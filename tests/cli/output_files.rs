@@ -101,3 +101,21 @@ fn a_log_replaces_no_other_text() {
     folder.reviver(&format!("run {} --back --set a=1,b=2 --log log.csv", program.display())).expect(0);
     assert!(folder.read("log.csv").starts_with(b"step,way,n,a,b\n0,backward,"));
 }
+
+/// A table of lanes is replaced by one, whatever separates its fields, and prose isn't.
+#[test]
+fn lanes_replace_tables_and_no_prose() {
+    let folder = Folder::new();
+    folder.file("double.rasm", ".inout n default 1\n.out twice\nadd twice, 2 * n\n");
+    folder.file("in.csv", "n\n1\n2\n");
+    for name in ["out.csv", "out.tsv"] {
+        (0..2).for_each(|_| {
+            drop(folder.reviver(&format!("batch double.rasm --lanes in.csv -o {name}")).expect(0))
+        });
+    }
+    for text in ["# My thesis\n\nThree years of work.\n", "thesis\n\nThree years of work.\n"] {
+        folder.file("notes.csv", text);
+        folder.reviver("batch double.rasm --lanes in.csv -o notes.csv").expect(2).says("notes.csv");
+        assert_eq!(folder.read("notes.csv"), text.as_bytes());
+    }
+}

@@ -410,3 +410,14 @@ fn a_log_has_a_line_for_each_change() {
     reviver(&format!("run programs/fib.rasm --log {}", path.display())).expect(2);
     reviver("run programs/fib.rasm --log -").expect(2).says("can't be printed");
 }
+
+/// Weights are shares of their sum, even where that is greater than any number.
+#[test]
+fn the_entropy_of_enormous_weights_is_a_number() {
+    let folder = Folder::new();
+    folder.file("and.rasm", ".in x, y\n.out z\nadd z, x & y\nerase x\nerase y\n");
+    folder.file("cases.csv", "x,y,weight\n0,0,1e308\n1,1,1e308\n1,0,0\n");
+    let object = folder.reviver("run and.rasm --account --inputs cases.csv --json").expect(0).json();
+    let entropy = &object["account"]["entropy"];
+    assert_eq!((&entropy["inputs"], &entropy["results"]), (&1.0.into(), &1.0.into()), "{entropy}");
+}

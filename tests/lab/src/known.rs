@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use reviver_isa::{Function, Update};
 use reviver_oracle::{Agreement, Case, Ending, Inputs};
 
-use crate::engine::Engine;
+use crate::engine::{Engine, REFERENCE};
 use crate::specimens::{self, Specimen};
 use crate::subject::{Subject, TAPE};
 
@@ -29,8 +29,7 @@ fn is_unknown(row: impl Fn(&Specimen) -> bool) -> bool {
     let specimens = specimens::all();
     let mut texts = specimens.iter().filter(|specimen| row(specimen)).flat_map(|specimen| &specimen.texts);
     texts.all(|text| match Subject::new(text) {
-        Ok(_) => compared(crate::engine::REFERENCE, text)
-            .is_ok_and(|a| matches!(a.forward.there, Ending::Skipped(_))),
+        Ok(_) => compared(REFERENCE, text).is_ok_and(|a| matches!(a.forward.there, Ending::Skipped(_))),
         // What no machine carries out yet.
         Err(_) => true,
     })

@@ -10,7 +10,7 @@ use crate::state::values::Value;
 use crate::trap::Trap;
 
 /// The most calls that are told: of a recursion the others say nothing new.
-pub const MOST_CALLS: usize = 16;
+const MOST_CALLS: usize = 16;
 
 /// A call that is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Explainer<'_> {
     /// The call that was made at a depth; 0 is main.
     fn open_call(&self, depth: usize) -> Option<OpenCall> {
         let site = self.state.calls.get(depth)?.site;
-        let there = Explainer { trap: Trap { at: site, ..self.trap }, ..*self };
+        let there = self.at(site);
         let task = self.open_task(depth, site);
         let called = match &there.instruction(site).link {
             Link::Calls(calls) if task.is_some() => calls.first().map(|call| there.speller().call(call)),
@@ -56,6 +56,11 @@ impl Explainer<'_> {
             spot: there.place(site).map(|place| there.spot(place)),
             task,
         })
+    }
+
+    /// Whoever explains what stands at another instruction.
+    fn at(&self, site: u32) -> Explainer<'_> {
+        Explainer { trap: Trap { at: site, ..self.trap }, ..*self }
     }
 
     fn open_task(&self, depth: usize, site: u32) -> Option<OpenTask> {
@@ -79,8 +84,7 @@ impl Explainer<'_> {
         let frame = frame_at(self.program, self.state, depth)?;
         let (_, cell) = place(self.program, self.state, frame, &Place::scalar(counter))?;
         let value = Value::Int(*self.state.ints.get(cell as usize)?);
-        let there = Explainer { trap: Trap { at: site, ..self.trap }, ..*self };
-        let counter = there.speller().name(counter).to_owned();
+        let counter = self.at(site).speller().name(counter).to_owned();
         Some(OpenTask::Round { counter, value: self.program.text(value) })
     }
 }

@@ -39,7 +39,7 @@ use crate::state::values::Value;
 use crate::trap::{Cause, Trap};
 use crate::travel::Travel;
 
-pub use calls::{MOST_CALLS, OpenCall, OpenTask};
+pub use calls::{OpenCall, OpenTask};
 pub use names::cell_name;
 pub use value::Valued;
 
