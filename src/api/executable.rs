@@ -1,10 +1,12 @@
 //! A program that is ready to be called: its code, and its cells as they are before anything is given. Shared by all threads; what a
 //! call changes is in a workspace.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use reviver_compile::route::{Route, RoutePlan};
+use reviver_compile::turning::TurningRoutes;
 use reviver_isa::instruction::Class;
 use reviver_vm::{CheckLevel, Machine, Program, Runner, State, Travel};
 
@@ -36,6 +38,18 @@ pub(super) struct Shared {
     pub back: Option<Route>,
     /// As a run begins if nothing is given.
     pub begin: State,
+    /// The ways of gradients that were asked for, by where they turn.
+    turning: Mutex<BTreeMap<u32, Arc<TurningRoutes>>>,
+}
+
+impl Shared {
+    /// The ways of gradients that turn at a position, compiled when they are first asked for; none where no native code is wanted.
+    fn turning(&self, turn: u32) -> Option<Arc<TurningRoutes>> {
+        let backend = self.backend.as_ref()?;
+        let mut all = self.turning.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = || Arc::new(TurningRoutes::new(&self.program, backend, turn, self.level));
+        Some(Arc::clone(all.entry(turn).or_insert_with(made)))
+    }
 }
 
 impl Executable {
@@ -61,7 +75,8 @@ impl Executable {
         begin.counters.shown = i64::MAX;
         let (id, name, program) =
             (NUMBERS.fetch_add(1, Ordering::Relaxed), name.to_owned(), Arc::clone(program));
-        let shared = Shared { id, name, program, level, backend, runner, there, back, begin };
+        let turning = Mutex::default();
+        let shared = Shared { id, name, program, level, backend, runner, there, back, begin, turning };
         Ok(Executable { shared: Arc::new(shared) })
     }
 
@@ -81,14 +96,14 @@ impl Executable {
         self.cells(name, Class::Real).map(RealCells)
     }
 
-    /// A real cell that is to be differentiated. Compiles the code of its gradient, so ask once.
+    /// A real cell that is to be differentiated. Compiles the code of its gradient, unless another one's serves.
     ///
     /// # Errors
     /// There is no such cell, it is an integer or one of several, or the program can't be differentiated from outside.
     pub fn loss(&self, name: &str) -> Result<LossCell, Error> {
-        let Shared { program, begin, backend, level, .. } = &*self.shared;
+        let shared = &*self.shared;
         let cells = self.cells(name, Class::Real)?;
-        LossCell::new(program, begin, (backend.as_ref(), *level), cells)
+        LossCell::new(&shared.program, &shared.begin, |turn| shared.turning(turn), cells)
     }
 
     /// Whether native code leads all the way, forward and back, so that such calls neither interpret nor allocate.

@@ -4,8 +4,9 @@
 
 use reviver_compile::route::{RouteEnd, RouteRoom};
 use reviver_compile::start::RouteStart;
-use reviver_compile::turning::TurningRoutes;
+use reviver_compile::turning::{BareTrip, TurningRoutes};
 use reviver_vm::differentiate::{self, Subject, Trust, TurnedPass};
+use reviver_vm::reports::Reports;
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::values::Value;
 use reviver_vm::{CheckLevel, Machine, Program, Stop, Travel};
@@ -62,11 +63,19 @@ impl Workspace {
 
     /// The same, with the bits of the loss's value.
     pub(super) fn gradient_bits(&mut self, loss: &LossCell) -> Result<(u64, Derivative), Error> {
-        self.held = Readable::Nothing;
-        if loss.shared.executable != self.executable.shared.id {
-            return Err(Error::Foreign);
+        let mut bare = None;
+        self.bare_gradients(std::slice::from_ref(loss), |_, trip, _| bare = Some(trip))?;
+        if let Some(BareTrip { value: bits, steps, steps_back, loss_error }) = bare {
+            self.held = Readable::BareAdjoints;
+            let reports = Reports::watched(self.bare.watch().cloned());
+            let trust = Trust { reports, mended: None, loss_error };
+            let value = approximate(&self.executable.shared.program, bits);
+            return Ok((bits, Derivative { value, steps, steps_back, trust }));
         }
-        self.inputs.complete(&self.executable.shared.program)?;
+        self.gradient_by_machine(loss)
+    }
+
+    fn gradient_by_machine(&mut self, loss: &LossCell) -> Result<(u64, Derivative), Error> {
         let in_place = if self.keeps_history { None } else { self.in_place(&loss.shared)? };
         let found = match in_place {
             Some(found) => found,
@@ -74,6 +83,65 @@ impl Workspace {
         };
         self.held = Readable::Adjoints;
         Ok(found)
+    }
+
+    /// The bits of several losses and the adjoints of all reals for each: of those that turn at one place from one way there. What each came to
+    /// is told with how far it can be trusted, unless there is nothing to say of that.
+    pub(super) fn gradients_bits(
+        &mut self,
+        losses: &[LossCell],
+        mut each: impl FnMut(usize, (u64, &[u64]), Option<&Trust>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut first = 0;
+        for together in losses.chunk_by(|a, b| a.turns_with(b)) {
+            let mut told = Ok(());
+            let is_done = self.bare_gradients(together, |n, trip, adjoints| {
+                if told.is_ok() {
+                    told = each(first + n, (trip.value, adjoints), None);
+                }
+            })?;
+            told?;
+            if !is_done {
+                for (n, loss) in (first..).zip(together) {
+                    let is_tried = together.len() == 1;
+                    let (value, found) =
+                        if is_tried { self.gradient_by_machine(loss)? } else { self.gradient_bits(loss)? };
+                    let adjoints = self.found_adjoints().unwrap_or_default();
+                    each(n, (value, adjoints), Some(&found.trust))?;
+                }
+            }
+            first += together.len();
+        }
+        Ok(())
+    }
+
+    /// Gradients of losses that turn at one place, without the machine: then nothing was lost, and nothing mended. Whether all were found so; if
+    /// not, what was told of some counts for nothing.
+    fn bare_gradients(
+        &mut self,
+        losses: &[LossCell],
+        each: impl FnMut(usize, BareTrip, &[u64]),
+    ) -> Result<bool, Error> {
+        self.held = Readable::Nothing;
+        let shared = &*self.executable.shared;
+        if losses.iter().any(|loss| loss.shared.executable != shared.id) {
+            return Err(Error::Foreign);
+        }
+        let start = self.inputs.complete(&shared.program)?;
+        let routes = losses.first().and_then(|loss| loss.shared.routes.as_deref());
+        let Some(routes) = routes.filter(|_| !self.keeps_history) else { return Ok(false) };
+        let cells = losses.iter().map(|loss| loss.shared.cell);
+        let most = in_one_go(&self.machine, self.most_steps);
+        Ok(routes.run_bare((start, cells), &mut self.bare, (most, SLACK), each)?)
+    }
+
+    /// The adjoints of all reals, if the last call has found some.
+    fn found_adjoints(&self) -> Option<&[u64]> {
+        match self.held {
+            Readable::Adjoints => self.machine.state().adjoints.as_ref().map(|all| &all.cells[..]),
+            Readable::BareAdjoints => Some(self.bare.adjoints()),
+            Readable::Nothing | Readable::Arrived(_) => None,
+        }
     }
 
     /// Gives inputs, finds the value of a loss, and reads its gradient by these inputs: what a method of optimisation asks for.
@@ -106,15 +174,15 @@ impl Workspace {
         if cells.0.executable != shared.id {
             return Err(Error::Foreign);
         }
-        if self.held != Readable::Adjoints {
+        let Some(found) = self.found_adjoints() else {
             return Err(Error::NothingToRead("no gradient was found; `gradient` finds one"));
-        }
+        };
         if cells.len() != values.len() {
             let name = cells.0.name(&shared.program);
             return Err(Error::Length { name, cells: cells.len(), given: values.len() });
         }
-        let adjoints = self.machine.state().adjoints.as_ref().and_then(|all| all.cells.get(cells.0.range()));
-        take_reals(shared.program.module().real, adjoints.unwrap_or_default(), values);
+        let adjoints = found.get(cells.0.range()).unwrap_or_default();
+        take_reals(shared.program.module().real, adjoints, values);
         Ok(())
     }
 
@@ -123,8 +191,10 @@ impl Workspace {
         let (machine, room, start) = (&mut self.machine, &mut self.room, &self.inputs.start);
         let Shared { program, level, .. } = &*self.executable.shared;
         let slack = (in_one_go(machine, self.most_steps), SLACK);
-        let by_code =
-            loss.routes.as_ref().map(|routes| routes.run(start, (&mut *machine, &mut *room), slack));
+        let by_code = loss
+            .routes
+            .as_ref()
+            .map(|routes| routes.run((start, loss.cell), (&mut *machine, &mut *room), slack));
         let pass = match by_code.transpose()?.flatten() {
             Some(pass) => pass,
             None => {
@@ -184,7 +254,7 @@ fn there(
     most_steps: u64,
 ) -> Result<bool, OutOfMemory> {
     let budget = in_one_go(machine, most_steps);
-    let route = loss.routes.as_ref().and_then(TurningRoutes::there);
+    let route = loss.routes.as_deref().and_then(TurningRoutes::there);
     let ended = route.map(|route| route.run_from(start, machine, room, budget)).transpose()?;
     match ended {
         Some(RouteEnd::Arrived) => return Ok(true),
@@ -216,7 +286,7 @@ fn back(
     let turn = machine.state().step;
     let ahead = |machine: &Machine| u64::try_from(machine.state().own_steps() - first).ok();
     let enough = |ahead: u64| ahead.max(RULE_STEPS).min(most_steps);
-    let route = loss.routes.as_ref().and_then(TurningRoutes::back);
+    let route = loss.routes.as_deref().and_then(TurningRoutes::back);
     if let (Some(route), Some(ahead)) = (route, ahead(machine)) {
         // Code pauses where fewer steps are left than it may make in one go.
         let budget = enough(ahead.saturating_add(route.first_steps()).saturating_add(SLACK));

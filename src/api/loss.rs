@@ -7,10 +7,9 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 use reviver_vm::differentiate::{Origin, Subject, Variable, early_turn};
 use reviver_vm::stops::Stops;
-use reviver_vm::{CheckLevel, Program, State};
+use reviver_vm::{Program, State};
 
 use super::cells::{NamedCells, RealCells};
-use super::engine::NativeBackend;
 use super::error::Error;
 
 /// A loss of a program. A copy is another name for the same one.
@@ -30,15 +29,15 @@ pub(super) struct CompiledLoss {
     /// Where the way there ends, and what makes a run stop there; none at the end of the program.
     pub turn: u32,
     pub stops: Option<Stops>,
-    /// The way to the turn, and the way back from there, where native code is wanted.
-    pub routes: Option<TurningRoutes>,
+    /// The way to the turn, and the way back from there, where native code is wanted: the same for all losses that turn there.
+    pub routes: Option<Arc<TurningRoutes>>,
 }
 
 impl LossCell {
     pub(super) fn new(
         program: &Arc<Program>,
         begin: &State,
-        (backend, level): (Option<&NativeBackend>, CheckLevel),
+        routes: impl FnOnce(u32) -> Option<Arc<TurningRoutes>>,
         cells: NamedCells,
     ) -> Result<LossCell, Error> {
         if cells.count() != 1 {
@@ -51,15 +50,20 @@ impl LossCell {
         let variable = Variable { global: cells.global, element: cells.element, origin: Origin::Cell(cell) };
         let stops = early_turn(program, &[cell]);
         let turn = stops.as_ref().and_then(Stops::only).map_or(program.end(), |node| node.position);
-        let routes = backend.map(|backend| TurningRoutes::new(program, backend, (cell, turn), level));
-        let executable = cells.executable;
+        let (executable, routes) = (cells.executable, routes(turn));
         Ok(LossCell { shared: Arc::new(CompiledLoss { executable, variable, cell, turn, stops, routes }) })
+    }
+
+    /// Whether another loss's gradient has the same ways by code.
+    pub(super) fn turns_with(&self, other: &LossCell) -> bool {
+        let routes = self.shared.routes.as_ref().zip(other.shared.routes.as_ref());
+        routes.is_some_and(|(own, others)| Arc::ptr_eq(own, others))
     }
 
     /// Whether native code leads to the turn and back, so that gradients interpret nothing, unless their way back has to be made
     /// again with a history.
     pub fn is_native(&self) -> bool {
-        let routes = self.shared.routes.as_ref();
+        let routes = self.shared.routes.as_deref();
         routes.is_some_and(|routes| routes.there().is_some() && routes.back().is_some())
     }
 }

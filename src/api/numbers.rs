@@ -21,16 +21,24 @@ pub fn put_reals(system: RealSystem, values: &[f64], cells: &mut [u64]) -> Resul
 
 /// Puts numbers into cells as the bits of their system; or the index of the first one that is no number, and nothing has changed.
 pub fn put_bits(system: RealSystem, values: &[u64], cells: &mut [u64]) -> Result<(), usize> {
-    fn admitted<R: Reals<Bits = u64>>(reals: R) -> impl Fn(u64) -> Option<u64> {
-        move |bits| {
+    check_bits(system, values)?;
+    cells.iter_mut().zip(values).for_each(|(cell, &value)| *cell = value);
+    Ok(())
+}
+
+/// The index of the first bits that are no number of a system that may stand in a cell.
+pub fn check_bits(system: RealSystem, values: &[u64]) -> Result<(), usize> {
+    fn check<R: Reals<Bits = u64>>(reals: R, values: &[u64]) -> Result<(), usize> {
+        let is_wrong = |&bits: &u64| {
             let number = reals.of_bits(bits);
-            (reals.to_bits(number) == bits && reals.admit(number).is_ok()).then_some(bits)
-        }
+            reals.to_bits(number) != bits || reals.admit(number).is_err()
+        };
+        values.iter().position(is_wrong).map_or(Ok(()), Err)
     }
     match system {
-        RealSystem::F64 => put(values, cells, admitted(F64)),
-        RealSystem::F32 => put(values, cells, admitted(F32)),
-        RealSystem::Fixed(bits) => put(values, cells, admitted(FixedPoint::new(bits))),
+        RealSystem::F64 => check(F64, values),
+        RealSystem::F32 => check(F32, values),
+        RealSystem::Fixed(bits) => check(FixedPoint::new(bits), values),
     }
 }
 
@@ -64,6 +72,13 @@ fn take<R: Reals<Bits = u64>>(reals: R, cells: &[u64], values: &mut [f64]) {
 
 /// Puts integers into cells; or the index of the first one that doesn't fit into the words, and nothing has changed.
 pub fn put_ints(word: Word, values: &[i64], cells: &mut [i64]) -> Result<(), usize> {
+    check_ints(word, values)?;
+    cells.iter_mut().zip(values).for_each(|(cell, &value)| *cell = value);
+    Ok(())
+}
+
+/// The index of the first integer that doesn't fit into the words.
+pub fn check_ints(word: Word, values: &[i64]) -> Result<(), usize> {
     let range = word.range();
-    put(values, cells, |value| range.contains(&value).then_some(value))
+    values.iter().position(|value| !range.contains(value)).map_or(Ok(()), Err)
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use reviver_compile::bare::BareRoom;
 use reviver_compile::route::RouteRoom;
 use reviver_compile::start::RouteStart;
 use reviver_vm::garbage::Garbage;
@@ -22,6 +23,8 @@ pub struct Workspace {
     pub(super) executable: Executable,
     pub(super) machine: Machine,
     pub(super) room: RouteRoom,
+    /// Where gradients are found that need no machine.
+    pub(super) bare: BareRoom,
     pub(super) inputs: Gifts,
     /// Of a run back; made when it is first needed.
     pub(super) results: Option<Gifts>,
@@ -40,6 +43,8 @@ pub(super) enum Readable {
     Arrived(Travel),
     /// Adjoints, beside the cells of the start.
     Adjoints,
+    /// Adjoints that were found without the machine.
+    BareAdjoints,
 }
 
 /// A state that a run begins with, and what it still lacks.
@@ -161,6 +166,7 @@ impl Workspace {
             executable,
             machine,
             room: RouteRoom::default(),
+            bare: BareRoom::default(),
             inputs,
             results: None,
             most_steps: u64::MAX,
@@ -264,7 +270,7 @@ impl Workspace {
     pub fn state(&self) -> Result<&State, Error> {
         match self.held {
             Readable::Arrived(_) => Ok(self.machine.state()),
-            Readable::Nothing | Readable::Adjoints => Err(NO_RUN),
+            Readable::Nothing | Readable::Adjoints | Readable::BareAdjoints => Err(NO_RUN),
         }
     }
 
@@ -376,7 +382,7 @@ impl Workspace {
     pub fn leftovers(&self) -> Result<Vec<Garbage>, Error> {
         match self.held {
             Readable::Arrived(travel) => Ok(self.executable.program().garbage(self.machine.state(), travel)),
-            Readable::Nothing | Readable::Adjoints => Err(NO_RUN),
+            Readable::Nothing | Readable::Adjoints | Readable::BareAdjoints => Err(NO_RUN),
         }
     }
 
@@ -385,7 +391,7 @@ impl Workspace {
         match self.held {
             _ if cells.executable != shared.id => Err(Error::Foreign),
             Readable::Arrived(_) => check_length(&shared.program, cells, length).map(|()| &*shared.program),
-            Readable::Nothing | Readable::Adjoints => Err(NO_RUN),
+            Readable::Nothing | Readable::Adjoints | Readable::BareAdjoints => Err(NO_RUN),
         }
     }
 

@@ -19,7 +19,7 @@ use crate::state::values;
 use crate::state::{Counters, Frame, State};
 use crate::stops::{Node, Stops};
 use crate::trap::Trap;
-use crate::travel::{Clock, Leg, Stop, Track, Travel};
+use crate::travel::{Leg, Stop, Travel};
 use crate::watch::{Rounding, Watch, Watcher};
 
 pub use runner::Runner;
@@ -167,10 +167,9 @@ impl<B: Interpreted> Machine<B> {
 
     /// The state, for whoever makes steps of the program itself, at most so many; and what watches them, if anything
     /// does.
-    pub fn state_and_watcher(&mut self, Leg { travel, budget }: Leg) -> (&mut State<B>, Option<Watcher<'_>>) {
-        let clock = Clock { travel, budget, track: Track::Program, start: self.state.own_steps() };
-        let rounding = Rounding::of(self.program.module().real);
-        let watcher = self.reports.watch.as_mut().map(|watch| Watcher { watch, clock, rounding });
+    pub fn state_and_watcher(&mut self, leg: Leg) -> (&mut State<B>, Option<Watcher<'_>>) {
+        let (made, rounding) = (self.state.own_steps(), Rounding::of(self.program.module().real));
+        let watcher = self.reports.watch.as_mut().map(|watch| Watcher::new(watch, leg, made, rounding));
         (&mut self.state, watcher)
     }
 

@@ -60,6 +60,11 @@ pub struct Reports {
 }
 
 impl Reports {
+    /// Of a run that was only watched: nothing was lost.
+    pub fn watched(watch: Option<Watch>) -> Reports {
+        Reports { tallies: BTreeMap::new(), watch }
+    }
+
     /// Notes a loss at the instruction of this index.
     pub fn note(&mut self, at: u32, loss: Loss, size: f64) {
         let tally = self.tallies.entry((at, loss)).or_default();

@@ -13,7 +13,7 @@
 use reviver_isa::module::RealSystem;
 use serde::{Deserialize, Serialize};
 
-use crate::travel::{Clock, Travel};
+use crate::travel::{Clock, Leg, Track, Travel};
 
 /// What rounding alone may do in a number system.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,13 +141,20 @@ pub struct Watcher<'w> {
     pub(crate) rounding: Rounding,
 }
 
-impl Watcher<'_> {
+impl<'w> Watcher<'w> {
+    /// Who watches a stretch of the program's own steps that begins where so many were made.
+    #[inline]
+    pub fn new(watch: &'w mut Watch, Leg { travel, budget }: Leg, made: i64, rounding: Rounding) -> Self {
+        Watcher { watch, clock: Clock { travel, budget, track: Track::Program, start: made }, rounding }
+    }
+
     /// A marked branch is taken, with so many steps made before since the watcher was asked for.
     pub fn jumped(&mut self, made: u64) {
         self.watch.jumped(self.clock.travel, mark(self.clock, self.clock.budget - made));
     }
 
     /// The number of the interval that the first step crosses; each further one's is greater by [`Watcher::sign`].
+    #[inline]
     pub fn first_interval(&self) -> i64 {
         self.clock.interval(self.clock.budget).number
     }
@@ -158,6 +165,7 @@ impl Watcher<'_> {
     }
 
     /// Branches were taken whose marks ([`MARK_ROUNDS`]) have this sum.
+    #[inline]
     pub fn marked(&mut self, marks: u64) {
         self.watch.jumped(self.clock.travel, marks);
     }
@@ -168,6 +176,7 @@ impl Watcher<'_> {
     }
 
     /// What is remembered of freed cells, for whoever looks at small ones alone.
+    #[inline]
     pub fn freed_so_far(&self) -> FreedSoFar {
         let largest = self.watch.largest.map_or(0.0, |freed| freed.value.abs());
         // Of the bits of a fraction, those that are 0 where it has few enough digits.
@@ -176,6 +185,7 @@ impl Watcher<'_> {
     }
 
     /// The error, as whoever looked at small ones alone has summed it up.
+    #[inline]
     pub fn has_error(&mut self, error: f64) {
         self.watch.error = error;
     }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use reviver_isa::instruction::Class;
-use reviver_isa::module::Word;
+use reviver_isa::module::RealSystem;
 
 #[cfg(feature = "arrow")]
 use super::arrow::columns::ArrowNumbers;
 use crate::api::executable::Executable;
-use crate::api::numbers::{put_bits, put_ints, put_reals};
+use crate::api::numbers::{check_bits, check_ints, put_reals};
 
 /// Numbers of one column, or of the cells of a name.
 #[derive(Clone, Debug)]
@@ -31,26 +31,39 @@ impl GivenNumbers<'_> {
         }
     }
 
-    /// The bits that a state has for these in cells of a class; or the index of the first that is no number there.
-    pub fn bits(&self, executable: &Executable, class: Class) -> Result<Vec<u64>, usize> {
+    /// The bits that a state has for these in cells of a class, themselves where they are those; or the index of the first that is no number
+    /// there.
+    pub fn bits(&self, executable: &Executable, class: Class) -> Result<Cow<'_, [u64]>, usize> {
         let module = executable.program().module();
-        let mut bits = vec![0; self.len()];
         match (self, class) {
-            (GivenNumbers::Reals(values), Class::Real) => put_reals(module.real, values, &mut bits)?,
-            (GivenNumbers::Bits(values), Class::Real) => put_bits(module.real, values, &mut bits)?,
-            (GivenNumbers::Ints(values), Class::Int) => {
-                into_words(module.word, values.iter().copied(), &mut bits)?
+            (GivenNumbers::Reals(values), Class::Real) if module.real == RealSystem::F64 => {
+                let bits = bytemuck::cast_slice(values);
+                check_bits(module.real, bits)?;
+                Ok(Cow::Borrowed(bits))
             }
-            (GivenNumbers::Bits(values), Class::Int) => {
-                into_words(module.word, values.iter().map(|&bits| bits as i64), &mut bits)?;
+            (GivenNumbers::Reals(values), Class::Real) => {
+                let mut bits = vec![0; values.len()];
+                put_reals(module.real, values, &mut bits)?;
+                Ok(Cow::Owned(bits))
+            }
+            (GivenNumbers::Bits(bits), Class::Real) => {
+                check_bits(module.real, bits)?;
+                Ok(Cow::Borrowed(bits))
+            }
+            (GivenNumbers::Ints(values), Class::Int) => {
+                check_ints(module.word, values)?;
+                Ok(Cow::Borrowed(bytemuck::cast_slice(values)))
+            }
+            (GivenNumbers::Bits(bits), Class::Int) => {
+                check_ints(module.word, bytemuck::cast_slice(bits))?;
+                Ok(Cow::Borrowed(bits))
             }
             #[cfg(feature = "arrow")]
             (GivenNumbers::Arrow(values), class) => {
-                return values.bits(executable.program(), class, 0..values.lanes());
+                values.bits(executable.program(), class, 0..values.lanes()).map(Cow::Owned)
             }
-            (GivenNumbers::Reals(_), Class::Int) | (GivenNumbers::Ints(_), Class::Real) => return Err(0),
+            (GivenNumbers::Reals(_), Class::Int) | (GivenNumbers::Ints(_), Class::Real) => Err(0),
         }
-        Ok(bits)
     }
 
     /// One of them, for errors.
@@ -74,12 +87,4 @@ impl GivenNumbers<'_> {
             GivenNumbers::Arrow(values) => values.is_of(class),
         }
     }
-}
-
-fn into_words(word: Word, values: impl Iterator<Item = i64>, bits: &mut [u64]) -> Result<(), usize> {
-    let values: Vec<i64> = values.collect();
-    let mut words = vec![0; values.len()];
-    put_ints(word, &values, &mut words)?;
-    bits.iter_mut().zip(words).for_each(|(bits, word)| *bits = word as u64);
-    Ok(())
 }

@@ -4,9 +4,10 @@
 use reviver_compile::start::RouteStart;
 use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
+use reviver_vm::differentiate::Trust;
 
 use super::device::BlockOutcome;
-use super::plan::{LaneCell, LanePlan, LaneTask, ResultSource};
+use super::plan::{LaneCell, LanePlan, LaneTask, LossColumn, ResultSource};
 use crate::api::error::Error;
 use crate::api::gradient::certain;
 use crate::api::workspace::{Gifts, Workspace};
@@ -146,35 +147,40 @@ fn there_and_back(call: &mut Workspace) -> Result<(), Error> {
     }
 }
 
-/// A pass there and back for each loss.
+/// Notes what makes derivatives doubtful, which is an error where no doubt is allowed.
+fn note_trust(plan: &LanePlan, lane: u64, trust: &Trust, outcome: &mut BlockOutcome) -> Result<(), Error> {
+    if let Err(doubt) = certain(&plan.executable.shared, trust) {
+        match plan.options.allows_doubt {
+            true => outcome.doubtful.note(lane, || doubt.to_string()),
+            false => return Err(doubt),
+        }
+    }
+    if let Some(astray) = &trust.mended {
+        outcome.mended.note(lane, || astray.to_string());
+    }
+    Ok(())
+}
+
+/// Each loss and its derivatives.
 fn differentiate(
     call: &mut Workspace,
     plan: &LanePlan,
     lane: &mut LaneRow<'_, '_>,
     outcome: &mut BlockOutcome,
 ) -> Result<(), Error> {
-    for (n, loss) in plan.losses.iter().enumerate() {
-        let (value, found) = call.gradient_bits(loss)?;
-        if let Err(doubt) = certain(&plan.executable.shared, &found.trust) {
-            match plan.options.allows_doubt {
-                true => outcome.doubtful.note(lane.lane, || doubt.to_string()),
-                false => return Err(doubt),
+    call.gradients_bits(&plan.losses, |n, (value, adjoints), trust| {
+        if let Some(trust) = trust {
+            note_trust(plan, lane.lane, trust, outcome)?;
+        }
+        for &(column, source) in plan.columns_of(n) {
+            let there = lane.results.get_mut(column).and_then(|column| column.get_mut(lane.row));
+            if let Some(there) = there {
+                *there = match source {
+                    LossColumn::Value => value,
+                    LossColumn::Adjoint(cell) => adjoints.get(cell).copied().unwrap_or_default(),
+                };
             }
         }
-        if let Some(astray) = &found.trust.mended {
-            outcome.mended.note(lane.lane, || astray.to_string());
-        }
-        let adjoints = call.machine.state().adjoints.as_ref().map(|adjoints| &adjoints.cells[..]);
-        for (column, there) in plan.results.iter().zip(lane.results.iter_mut()) {
-            let Some(there) = there.get_mut(lane.row) else { continue };
-            match column.source {
-                ResultSource::Value(of) if of == n => *there = value,
-                ResultSource::Adjoint { loss, cell } if loss == n => {
-                    *there = adjoints.and_then(|all| all.get(cell)).copied().unwrap_or_default();
-                }
-                _ => {}
-            }
-        }
-    }
-    Ok(())
+        Ok(())
+    })
 }

@@ -96,7 +96,7 @@ impl<'a> LaneInputs<'a> {
     }
 
     /// The columns as the cells of a plan have them.
-    pub(super) fn bits(&self, plan: &LanePlan) -> Result<Vec<Vec<u64>>, Error> {
+    pub(super) fn bits(&self, plan: &LanePlan) -> Result<Vec<Cow<'_, [u64]>>, Error> {
         let columns = self.columns.iter().zip(&plan.inputs).map(|((name, numbers), cell)| {
             if numbers.len() != self.lanes {
                 return Err(Error::ColumnLength {
@@ -129,7 +129,7 @@ impl<'a> LaneInputs<'a> {
                 return Err(Error::Length { name: name.clone(), cells: cells.count(), given: numbers.len() });
             }
             let bits = bits_of(executable, name, numbers, declared.class)?;
-            let places = (cells.element..).zip(cells.range()).zip(bits);
+            let places = (cells.element..).zip(cells.range()).zip(bits.iter().copied());
             shared.extend(places.map(|((element, cell), bits)| {
                 (plan::of_cell(program, declared, cells.global, element, cell), bits)
             }));
@@ -159,12 +159,12 @@ fn by_default(executable: &Executable, given: &[(LaneCell, u64)]) -> Vec<(LaneCe
     cells.collect()
 }
 
-fn bits_of(
+fn bits_of<'n>(
     executable: &Executable,
     name: &str,
-    numbers: &GivenNumbers<'_>,
+    numbers: &'n GivenNumbers<'_>,
     class: Class,
-) -> Result<Vec<u64>, Error> {
+) -> Result<Cow<'n, [u64]>, Error> {
     if !numbers.is_of(class) {
         return Err(Error::Class { name: name.to_owned(), class });
     }

@@ -156,7 +156,7 @@ impl Batch {
         let prepared = self.prepare(task, &columns, lanes)?;
         let mut results = LaneResults::new(prepared.plan(), lanes.len())?;
         let bits = lanes.bits(prepared.plan())?;
-        let inputs: Vec<&[u64]> = bits.iter().map(Vec::as_slice).collect();
+        let inputs: Vec<&[u64]> = bits.iter().map(|bits| &**bits).collect();
         let mut running = prepared.begin();
         let outcome = running.block(&inputs, lanes.len(), &mut results.columns_mut(), &|_| {})?;
         results.ended(outcome, running.sums()?);

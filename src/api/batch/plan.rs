@@ -70,6 +70,14 @@ pub enum ResultSource {
     Adjoint { loss: usize, cell: usize },
 }
 
+/// What a column tells of the loss that it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LossColumn {
+    Value,
+    /// The derivative by a real at the start.
+    Adjoint(usize),
+}
+
 /// Everything that is asked of each lane of a batch.
 #[derive(Debug)]
 pub struct LanePlan {
@@ -87,6 +95,8 @@ pub struct LanePlan {
     /// Which of these are summed over the lanes: derivatives by what all lanes share, which have no column of their own afterwards, and
     /// the loss.
     pub summed: Vec<usize>,
+    /// For each loss the places of the columns that are told of it.
+    told: Vec<Vec<(usize, LossColumn)>>,
 }
 
 impl LanePlan {
@@ -110,8 +120,10 @@ impl LanePlan {
             shared,
             results: Vec::new(),
             summed: Vec::new(),
+            told: Vec::new(),
         };
         plan.results = plan.columns()?;
+        plan.told = plan.by_loss();
         plan.summed = plan.sums();
         Ok(plan)
     }
@@ -119,6 +131,24 @@ impl LanePlan {
     /// Whether native code of the processor leads all the way, there and back.
     pub fn is_native(&self) -> bool {
         self.executable.is_native() && self.losses.iter().all(LossCell::is_native)
+    }
+
+    /// The places of the columns that are told of a loss.
+    pub(super) fn columns_of(&self, loss: usize) -> &[(usize, LossColumn)] {
+        self.told.get(loss).map_or(&[], Vec::as_slice)
+    }
+
+    fn by_loss(&self) -> Vec<Vec<(usize, LossColumn)>> {
+        let mut told = vec![Vec::new(); self.losses.len()];
+        for (n, column) in self.results.iter().enumerate() {
+            let (loss, column) = match column.source {
+                ResultSource::Value(loss) => (loss, LossColumn::Value),
+                ResultSource::Adjoint { loss, cell } => (loss, LossColumn::Adjoint(cell)),
+                ResultSource::Cell(_) => continue,
+            };
+            told.get_mut(loss).into_iter().for_each(|told: &mut Vec<_>| told.push((n, column)));
+        }
+        told
     }
 
     /// Columns of results as somebody sees them: without those that only their sum is asked of.

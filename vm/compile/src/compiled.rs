@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use reviver_vm::travel::Leg;
+use reviver_vm::watch::Watcher;
 use reviver_vm::{Machine, Program, State};
 
 use crate::backend::{Backend, Code};
@@ -113,6 +114,30 @@ impl Compiled {
         Some(steps)
     }
 
+    /// Whether it needs nothing of a machine but its cells.
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// What it needs besides the cells that it names.
+    pub fn demands(&self) -> Demands {
+        self.demands
+    }
+
+    /// Moves cells alone, if it is plain: by so many steps at most, with somebody who watches them. Where it is left, and how many steps it has made;
+    /// none where a check has failed, and the cells hold anything.
+    pub fn run_bare(
+        &self,
+        cells: CellMemory<'_>,
+        left: u64,
+        watcher: Option<&mut Watcher<'_>>,
+    ) -> Option<(&FormExit, u64)> {
+        match self.code.run(Job { inputs: &[], cells, left, watcher }) {
+            CodeOutcome::Exit { exit, steps, .. } => Some((self.exits.get(exit as usize)?, steps)),
+            CodeOutcome::Failed => None,
+        }
+    }
+
     fn run_plainly(
         &self,
         machine: &mut Machine,
@@ -120,10 +145,10 @@ impl Compiled {
         references: &mut Vec<i64>,
     ) -> Option<(u64, Counts)> {
         let fits = frames::levels(machine.program(), machine.state(), self.demands, 0).is_some();
-        let (state, watcher) = machine.state_and_watcher(leg);
+        let (state, mut watcher) = machine.state_and_watcher(leg);
         let room = CallsInPlace::new(self.demands, state, references).ok().filter(|_| fits)?;
         let cells = cells(state, references);
-        let outcome = self.code.run(Job { inputs: &[], cells, left: leg.budget, watcher });
+        let outcome = self.code.run(Job { inputs: &[], cells, left: leg.budget, watcher: watcher.as_mut() });
         let CodeOutcome::Exit { exit, steps, counts } = outcome else { return None };
         room.leave(state, self.exits.get(exit as usize)?, references);
         Some((steps, counts))
@@ -138,14 +163,15 @@ impl Compiled {
         let wanted = self.levels.load(Ordering::Relaxed);
         let levels = frames::levels(machine.program(), machine.state(), self.demands, wanted)?;
         let most_calls = machine.program().module().limits.depth;
-        let (state, watcher) = machine.state_and_watcher(leg);
+        let (state, mut watcher) = machine.state_and_watcher(leg);
         let told = self.told.load(Ordering::Relaxed);
         let of = FormFrames { calls: &self.calls, demands: self.demands, told, levels, most_calls };
         let open = OpenFrames::new(of, state, references).ok()??;
         // Main asks for none, as a rule.
         let inputs = if self.inputs.is_empty() { Vec::new() } else { inputs(&self.inputs, state, &open) };
         let cells = cells(state, references);
-        let outcome = self.code.run(Job { inputs: &inputs, cells, left: leg.budget, watcher });
+        let outcome =
+            self.code.run(Job { inputs: &inputs, cells, left: leg.budget, watcher: watcher.as_mut() });
         let CodeOutcome::Exit { exit, steps, counts } = outcome else { return None };
         let exit = self.exits.get(exit as usize)?;
         let left = open.leave(state, exit, references);

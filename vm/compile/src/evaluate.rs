@@ -37,9 +37,9 @@ impl Code for SsaForm {
     }
 }
 
-struct Evaluation<'f, 'c, R> {
+struct Evaluation<'f, 'c, 'w, R> {
     form: &'f SsaForm,
-    job: Job<'c>,
+    job: Job<'c, 'w>,
     /// Steps that may still be made.
     left: u64,
     numbers: Arithmetic<Narrow, R>,
@@ -57,8 +57,8 @@ impl From<Fault> for CheckFailed {
     }
 }
 
-impl<'f, 'c, R: Reals<Bits = u64>> Evaluation<'f, 'c, R> {
-    fn new(form: &'f SsaForm, reals: R, job: Job<'c>) -> Evaluation<'f, 'c, R> {
+impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
+    fn new(form: &'f SsaForm, reals: R, job: Job<'c, 'w>) -> Evaluation<'f, 'c, 'w, R> {
         let numbers = Arithmetic { words: Narrow(form.numbers.word), reals };
         let mut values = vec![0; form.definitions.len()];
         for ((value, _), &given) in form.inputs().zip(job.inputs) {

@@ -15,7 +15,7 @@
 //! | [`backend`] | what an engine that compiles has to have |
 //! | [`driver`], [`run`] | a machine that is moved by compiled code, and what such code is asked and answers |
 //! | [`route`], [`start`] | all the way between two positions, for who can begin anew, and where that begins |
-//! | [`turning`] | the two ways of a gradient, as one |
+//! | [`turning`], [`bare`] | the two ways of a gradient, as one; the cells of those that need no machine |
 //! | [`written`] | what of a form is text, for engines that write some |
 //! | [`evaluate`] | forms carried out as they stand |
 //!
@@ -46,6 +46,7 @@
 //! ```
 
 pub mod backend;
+pub mod bare;
 pub mod bounded;
 mod build;
 pub mod check;

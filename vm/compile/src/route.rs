@@ -5,12 +5,14 @@
 use reviver_flow::graph::Way;
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::travel::{Leg, Travel};
+use reviver_vm::watch::{Rounding, Watcher};
 use reviver_vm::{CheckLevel, Machine, Program, State, checkpoint};
 
 use crate::backend::Backend;
+use crate::bare::BareRoom;
 use crate::build::build;
 use crate::compiled::Compiled;
-use crate::form::{FrameZeros, Observed, SsaForm, StopPlace, Version};
+use crate::form::{Demands, FrameZeros, Observed, SsaForm, StopPlace, Version};
 use crate::frames;
 use crate::known::KnownCells;
 use crate::left::left_by;
@@ -89,7 +91,9 @@ impl RoutePlan {
 pub struct Route {
     program: Program,
     plan: RoutePlan,
-    /// What it takes for granted of cells, besides what the plan says.
+    /// What the plan says of cells where it begins.
+    zeros: FrameZeros,
+    /// What it takes for granted of cells besides.
     known: KnownCells,
     /// What cells hold where it has arrived.
     left: KnownCells,
@@ -137,7 +141,7 @@ impl Route {
         let form = improved(form, &PASSES);
         let left = left_by(&form, plan.to);
         let compiled = Compiled::of(form, backend)?;
-        Some(Route { program: program.clone(), plan, known, left, compiled })
+        Some(Route { program: program.clone(), plan, zeros: plan.zeros(program), known, left, compiled })
     }
 
     /// What cells hold where it has arrived, as far as that is the same for every run.
@@ -178,13 +182,40 @@ impl Route {
         if self.plan.is_watched {
             machine.watch();
         }
-        let begins = self.stands_at_its_place(start.state())
-            && start.zeros().include(self.plan.zeros(&self.program))
-            && self.known.hold_in(start.state());
-        if !begins || budget < self.first_steps() {
+        if !self.begins_from(start) || budget < self.first_steps() {
             return Ok(RouteEnd::Underway);
         }
         Ok(self.go(machine, room, budget))
+    }
+
+    /// Whether a start of its program lacks nothing of what its code takes for granted.
+    #[inline]
+    pub(crate) fn begins_from(&self, start: &RouteStart) -> bool {
+        self.stands_at_its_place(start.state())
+            && start.zeros().include(self.zeros)
+            && self.known.hold_in(start.state())
+    }
+
+    /// Whether somebody watches its way.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.plan.is_watched
+    }
+
+    /// What its code demands, if that needs nothing of a machine but its cells.
+    pub(crate) fn bare_demands(&self) -> Option<Demands> {
+        self.compiled.is_plain().then(|| self.compiled.demands())
+    }
+
+    /// Moves cells as [`Route::go`] moves those of a machine, where so many steps were made before. How many further ones it has made, if it
+    /// has arrived.
+    #[inline]
+    pub(crate) fn go_bare(&self, room: &mut BareRoom, budget: u64, made: i64) -> Option<u64> {
+        let leg = Leg { travel: self.plan.travel, budget: budget.min(MOST_STEPS) };
+        let rounding = Rounding::of(self.program.module().real);
+        let (cells, watch) = room.memory();
+        let mut watcher = watch.map(|watch| Watcher::new(watch, leg, made, rounding));
+        let (exit, steps) = self.compiled.run_bare(cells, leg.budget, watcher.as_mut())?;
+        (exit.position == self.plan.to && exit.calls.is_empty()).then_some(steps)
     }
 
     /// Moves a machine that stands where the route begins, and lacks nothing of what code takes for granted.
@@ -201,7 +232,7 @@ impl Route {
         }
     }
 
-    fn is_of(&self, program: &Program) -> bool {
+    pub(crate) fn is_of(&self, program: &Program) -> bool {
         std::ptr::eq(self.program.flow(), program.flow())
     }
 
@@ -222,7 +253,7 @@ impl Route {
             && machine.residues().is_none()
             && machine.reports().watch().is_some() == plan.is_watched
             && checkpoint::fits(machine.program(), state)
-            && frames::are_known(&self.program, state, plan.zeros(&self.program))
+            && frames::are_known(&self.program, state, self.zeros)
             && self.known.hold_in(state)
     }
 }

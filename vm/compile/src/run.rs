@@ -25,14 +25,14 @@ pub struct Counts {
 
 /// What code is asked to do.
 #[derive(Debug)]
-pub struct Job<'c> {
+pub struct Job<'c, 'w> {
     /// What the form asks for ([`crate::form::SsaForm::inputs`]), in that order.
     pub inputs: &'c [u32],
     pub cells: CellMemory<'c>,
     /// How many steps may be made: at least [`crate::form::SsaForm::first_steps`].
     pub left: u64,
     /// Who watches, if the version is watched.
-    pub watcher: Option<Watcher<'c>>,
+    pub watcher: Option<&'c mut Watcher<'w>>,
 }
 
 /// What code came to.

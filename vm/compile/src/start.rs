@@ -27,6 +27,7 @@ impl RouteStart {
     }
 
     /// The state.
+    #[inline]
     pub fn state(&self) -> &State {
         &self.state
     }
@@ -40,6 +41,7 @@ impl RouteStart {
     }
 
     /// The program.
+    #[inline]
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -50,12 +52,14 @@ impl RouteStart {
     }
 
     /// Integers of a global, by their addresses, to give them others, which must be words of the program; none where other cells lie.
+    #[inline]
     pub fn ints_mut(&mut self, global: usize, cells: Range<usize>) -> &mut [i64] {
         let cells = within(self.program.cells(global), cells);
         self.state.ints.get_mut(cells).unwrap_or_default()
     }
 
     /// The same of reals, whose bits must be those of a number that may stand in a cell.
+    #[inline]
     pub fn reals_mut(&mut self, global: usize, cells: Range<usize>) -> &mut [u64] {
         let cells = within(self.program.cells(global), cells);
         self.state.reals.get_mut(cells).unwrap_or_default()
@@ -63,6 +67,7 @@ impl RouteStart {
 }
 
 /// Some cells, if they are all among others.
+#[inline]
 fn within(all: Range<usize>, cells: Range<usize>) -> Range<usize> {
     if all.start <= cells.start && cells.end <= all.end { cells } else { 0..0 }
 }

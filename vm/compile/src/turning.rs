@@ -1,40 +1,57 @@
 //! The two ways of a gradient: the route to where it turns, and the route back from there, which takes for granted what the first one has left.
-//! Judges nothing: whether the way back was the way there is for [`reviver_vm::differentiate`] to say.
+//! Where neither needs more of a machine than cells, they go without one. Judges nothing: whether the way back was the way there is for
+//! [`reviver_vm::differentiate`] to say.
 
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::TurnedPass;
+use reviver_vm::differentiate::bare::BareTurn;
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::{CheckLevel, Machine, Program};
 
 use crate::backend::Backend;
+use crate::bare::BareRoom;
+use crate::form::Demands;
+use crate::frames;
 use crate::route::{Route, RouteEnd, RoutePlan, RouteRoom};
 use crate::start::RouteStart;
 
-/// The ways of a gradient, as far as code leads them.
+/// The ways of gradients that turn at one position, as far as code leads them.
 #[derive(Debug)]
 pub struct TurningRoutes {
     there: Option<Route>,
     back: Option<Route>,
-    /// The loss, by its place among the reals.
-    loss: usize,
-    /// Whether all that the way back asks of adjoints holds where the way there has come from a state without any.
-    begin_as_asked: bool,
+    level: CheckLevel,
+    /// Whether main's frame may hold a loss.
+    reals_of_main: std::ops::Range<u32>,
+}
+
+/// What a gradient came to without a machine, whose adjoints are in the room.
+#[derive(Clone, Copy, Debug)]
+pub struct BareTrip {
+    /// The bits of the loss.
+    pub value: u64,
+    /// Steps of the way there, and of the way back.
+    pub steps: u64,
+    pub steps_back: u64,
+    /// By how much the loss may be off ([`reviver_vm::differentiate::Trust::loss_error`]).
+    pub loss_error: Option<f64>,
+}
+
+/// Both ways, and what they demand.
+struct BareWays<'r> {
+    there: &'r Route,
+    back: &'r Route,
+    demands: [Demands; 2],
 }
 
 impl TurningRoutes {
-    /// Compiles the ways of the gradient of a loss, a cell by its place among the reals, that turns at a position.
-    pub fn new(
-        program: &Program,
-        backend: &impl Backend,
-        (loss, turn): (usize, u32),
-        level: CheckLevel,
-    ) -> TurningRoutes {
+    /// Compiles the ways of gradients that turn at a position.
+    pub fn new(program: &Program, backend: &impl Backend, turn: u32, level: CheckLevel) -> TurningRoutes {
         let [there, back] = RoutePlan::gradient(program, turn, level);
         let there = Route::new(program, backend, there);
         let left = there.as_ref().map(Route::left).unwrap_or_default();
         let back = Route::knowing(left, program, backend, back);
-        let is_of_frame = program.flow().layout().main_frame(Class::Real).contains(&(loss as u32));
-        TurningRoutes { there, back, loss, begin_as_asked: !is_of_frame && !program.names_adjoints() }
+        TurningRoutes { there, back, level, reals_of_main: program.flow().layout().main_frame(Class::Real) }
     }
 
     /// The way there, if code leads it.
@@ -47,28 +64,100 @@ impl TurningRoutes {
         self.back.as_ref()
     }
 
-    /// Sends a machine both ways, with at most `most` steps there and no more than that and `slack` back. None where it hasn't arrived, or not by
-    /// code alone: then its cells hold anything.
+    /// Both ways, if all that the way back asks of adjoints holds where the way there has come from a start, and one of them is that of a loss.
+    fn both(&self, start: &RouteStart, loss: usize) -> Option<(&Route, &Route)> {
+        let (there, back) = (self.there.as_ref()?, self.back.as_ref()?);
+        let is_of_frame = self.reals_of_main.contains(&(loss as u32));
+        let is_as_asked =
+            !is_of_frame && !start.program().names_adjoints() && start.state().adjoints.is_none();
+        is_as_asked.then_some((there, back))
+    }
+
+    /// Sends a machine both ways for a loss, a cell by its place among the reals, with at most `most` steps there and no more than that and `slack`
+    /// back. None where it hasn't arrived, or not by code alone: then its cells hold anything.
     ///
     /// # Errors
     /// There is no memory for the state, or for adjoints.
     pub fn run(
         &self,
-        start: &RouteStart,
+        (start, loss): (&RouteStart, usize),
         (machine, room): (&mut Machine, &mut RouteRoom),
         (most, slack): (u64, u64),
     ) -> Result<Option<TurnedPass>, OutOfMemory> {
-        let (Some(there), Some(back)) = (&self.there, &self.back) else { return Ok(None) };
-        if !self.begin_as_asked || start.state().adjoints.is_some() {
-            return Ok(None);
-        }
+        let Some((there, back)) = self.both(start, loss) else { return Ok(None) };
         if there.run_from(start, machine, room, most)? != RouteEnd::Arrived {
             return Ok(None);
         }
-        let pass = TurnedPass::new(machine, start.state(), self.loss)?;
+        let pass = TurnedPass::new(machine, start.state(), loss)?;
         // The machine has come here by code, and has now the mode and the one adjoint that the way back begins with: there is nothing to look at.
         let made = pass.step().abs_diff(start.state().step);
         let budget = made.saturating_add(slack).saturating_add(back.first_steps());
         Ok((back.go(machine, room, budget) == RouteEnd::Arrived).then_some(pass))
+    }
+
+    /// Goes there once without a machine, and back for each of some losses: `each` is told what came of one, by its number among them. Whether all
+    /// of that has arrived, by code alone, and was the way there as far as that is checked; if not, somebody else finds out why.
+    ///
+    /// # Errors
+    /// There is no memory for the cells.
+    pub fn run_bare(
+        &self,
+        (start, losses): (&RouteStart, impl Iterator<Item = usize> + Clone),
+        room: &mut BareRoom,
+        (most, slack): (u64, u64),
+        mut each: impl FnMut(usize, BareTrip, &[u64]),
+    ) -> Result<bool, OutOfMemory> {
+        let Some(ways) =
+            self.bare_ways(start, losses.clone()).filter(|ways| most >= ways.there.first_steps())
+        else {
+            return Ok(false);
+        };
+        room.begin(start.state(), ways.demands, ways.there.is_watched())?;
+        let Some(steps) = ways.there.go_bare(room, most, start.state().own_steps()) else { return Ok(false) };
+        let turn = BareTurn::new(start.program(), start.state(), room.cells().reals);
+        room.turn(losses.clone().nth(1).is_some())?;
+        for (n, loss) in losses.enumerate() {
+            if n > 0 {
+                room.return_to_turn();
+            }
+            let Some(trip) = self.back_bare(&ways, (start, turn, steps), room, (loss, slack)) else {
+                return Ok(false);
+            };
+            each(n, trip, room.adjoints());
+        }
+        Ok(true)
+    }
+
+    /// The ways, if they need no machine, and a start lacks nothing of what they take for granted.
+    fn bare_ways(&self, start: &RouteStart, losses: impl Iterator<Item = usize>) -> Option<BareWays<'_>> {
+        let found = losses.map(|loss| self.both(start, loss)).reduce(|one, other| one.and(other));
+        let (there, back) = found??;
+        let demands = [there.bare_demands()?, back.bare_demands()?];
+        let fits = |&demands: &Demands| frames::levels(start.program(), start.state(), demands, 0).is_some();
+        let begins = there.is_of(start.program()) && there.begins_from(start) && demands.iter().all(fits);
+        begins.then_some(BareWays { there, back, demands })
+    }
+
+    /// Goes back for a loss from where the way there has turned, after so many steps.
+    fn back_bare(
+        &self,
+        ways: &BareWays,
+        (start, turn, steps): (&RouteStart, BareTurn, u64),
+        room: &mut BareRoom,
+        (loss, slack): (usize, u64),
+    ) -> Option<BareTrip> {
+        let (program, state) = (start.program(), start.state());
+        let value = BareTurn::round(program, &mut room.cells(), loss);
+        let budget = steps.saturating_add(slack).saturating_add(ways.back.first_steps());
+        let steps_back = ways.back.go_bare(room, budget, state.own_steps() + steps as i64)?;
+        let loss_error = match self.level {
+            CheckLevel::Unchecked => None,
+            CheckLevel::Checked if steps_back != steps => return None,
+            CheckLevel::Checked => {
+                let (cells, watch) = room.cells_and_watch();
+                Some(turn.vouched(program, state, &cells, watch, value)?)
+            }
+        };
+        Some(BareTrip { value, steps, steps_back, loss_error })
     }
 }

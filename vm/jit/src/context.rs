@@ -7,26 +7,27 @@ use reviver_vm::watch::{FreedSoFar, Watcher};
 /// The memory that native code works on. Its fields are found by their offsets.
 #[repr(C)]
 #[derive(Debug)]
-pub struct CodeContext<'c> {
+pub struct CodeContext<'c, 'w> {
     pub ints: *mut i64,
     pub reals: *mut u64,
     pub adjoints: *mut u64,
     pub references: *mut i64,
     /// What the form asks for, in its order.
     pub inputs: *const u32,
+    // No two counts lie side by side: both would be read at once that code has just written one by one, and processors wait for that.
+    pub erased_bits: u64,
     /// The number of the interval that the last step that might be made would cross, and what is added to it for each step
     /// that is left: by these a jump is marked.
     pub last_interval: i64,
+    pub discarded_bits: u64,
     pub per_step_left: i64,
+    pub drops: u64,
     /// The sum of the marks of jumps.
     pub marks: u64,
-    /// Steps that may still be made.
-    pub left: u64,
-    pub erased_bits: u64,
-    pub discarded_bits: u64,
-    pub drops: u64,
     /// Steps that entered a call or left one.
     pub calls: u64,
+    /// Steps that may still be made.
+    pub left: u64,
     /// Bits behind the point of a fixed-point number.
     pub fraction_bits: u32,
     /// The number of the exit by which the form was left.
@@ -36,7 +37,7 @@ pub struct CodeContext<'c> {
     /// What the watcher remembers of freed cells.
     pub freed: FreedSoFar,
     /// Who is told of what is freed, unless it is small and changes the error only.
-    pub watcher: Option<Watcher<'c>>,
+    pub watcher: Option<&'c mut Watcher<'w>>,
 }
 
 /// A field of the context, by its offset.

@@ -9,7 +9,6 @@ use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
 use reviver_compile::backend::Code;
 use reviver_compile::run::{CodeOutcome, Counts, Job};
-use reviver_vm::watch::Watcher;
 
 use crate::context::CodeContext;
 
@@ -87,17 +86,17 @@ impl Code for Native {
             fraction_bits: self.fraction_bits,
             exit: 0,
             has_failed: 0,
-            freed: watcher.as_ref().map(Watcher::freed_so_far).unwrap_or_default(),
+            freed: watcher.as_ref().map(|watcher| watcher.freed_so_far()).unwrap_or_default(),
             watcher,
         };
         if (self.entry)(&mut context) == crate::translate::FAILED {
             return CodeOutcome::Failed;
         }
-        let CodeContext { erased_bits, discarded_bits, drops, calls, exit, marks, freed, .. } = context;
         if let Some(watcher) = &mut context.watcher {
-            watcher.marked(marks);
-            watcher.has_error(freed.error);
+            watcher.marked(context.marks);
+            watcher.has_error(context.freed.error);
         }
+        let CodeContext { erased_bits, discarded_bits, drops, calls, exit, .. } = context;
         let counts = Counts { erased_bits, discarded_bits, drops, calls };
         CodeOutcome::Exit { exit, steps: left - context.left, counts }
     }

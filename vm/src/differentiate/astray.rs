@@ -16,7 +16,7 @@ use crate::program::Program;
 use crate::state::drift::same_values;
 use crate::state::values::Value;
 use crate::state::{MODE, State, TapeEntry};
-use crate::watch::{Freed, Rounding};
+use crate::watch::{Freed, Rounding, Watch};
 
 /// Why a way back can't be trusted.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,22 +89,40 @@ pub(super) fn judge<B: Interpreted>(
         return Err(difference(program, start, end));
     }
     let (rounding, ulp) = (Rounding::of(program.module().real), last_place(program, largest));
-    if let Some(freed) = watch.unexplained(rounding, ulp) {
-        return Err(Astray::Freed(freed));
-    }
-    let misses = Misses { program, start, end, rounding, ulp };
-    let by_misses = misses.weighed().map_err(|(cell, by)| Astray::Missed { name: misses.name(cell), by })?;
-    let error = watch.error() + by_misses;
-    // The loss alone mostly outweighs it; what is off by nothing does it always.
-    let most = |size: f64| rounding.of_loss * size;
-    if error > most(loss.abs()) && error > most(loss.abs() + misses.terms()) {
-        return Err(Astray::Sensitive { loss_error: error });
-    }
-    Ok(error)
+    let adjoints = end.adjoints.as_ref().map_or(&[][..], |adjoints| &adjoints.cells);
+    let misses = Misses { program, start: &start.reals, end: &end.reals, adjoints, rounding, ulp };
+    misses.judged(watch, moved(start, end), loss).map_err(|unlike| match unlike {
+        Unlike::Freed(freed) => Astray::Freed(freed),
+        Unlike::Cell(cell, by) => Astray::Missed { name: name_of(program, start, Class::Real, cell), by },
+        Unlike::Moved(by) => Astray::Missed { name: "a stack or a tape".into(), by },
+        Unlike::Sensitive(loss_error) => Astray::Sensitive { loss_error },
+    })
 }
 
-/// The greatest magnitude of a real cell.
-pub(super) fn largest<B: Interpreted>(program: &Program, state: &State<B>) -> f64 {
+/// Whether cells that no machine has came back to those of a start, with no call open and the tapes and stacks as they were: then by how much the
+/// loss of another start may differ, as [`judge`] says.
+pub(super) fn vouched(
+    program: &Program,
+    start: &State,
+    (ints, reals, adjoints): (&[i64], &[u64], &[u64]),
+    watch: Option<&Watch>,
+    (largest, loss): (f64, f64),
+) -> Option<f64> {
+    let own_ints = ints.get(MODE + 1..).unwrap_or_default();
+    if !same_ints(own_ints, start.own_ints()) || reals.len() != start.reals.len() {
+        return None;
+    }
+    let Some(watch) = watch else { return (start.reals == reals).then_some(0.0) };
+    if !watch.is_same_way() {
+        return None;
+    }
+    let (rounding, ulp) = (Rounding::of(program.module().real), last_place(program, largest));
+    let misses = Misses { program, start: &start.reals, end: reals, adjoints, rounding, ulp };
+    misses.judged(watch, std::iter::empty(), loss).ok()
+}
+
+/// The greatest magnitude of some reals.
+pub(super) fn largest<B: Interpreted>(program: &Program, reals: &[B]) -> f64 {
     let system = program.module().real;
     match system {
         RealSystem::F64 => {
@@ -113,7 +131,7 @@ pub(super) fn largest<B: Interpreted>(program: &Program, state: &State<B>) -> f6
                 let magnitude = f64::from_bits(word).abs();
                 if magnitude > most { magnitude } else { most }
             };
-            folded(&state.reals, 0.0, greater).into_iter().fold(0.0, f64::max)
+            folded(reals, 0.0, greater).into_iter().fold(0.0, f64::max)
         }
         RealSystem::F32 | RealSystem::Fixed(_) => {
             // Of floats the bits behind the sign are in the order of the magnitudes.
@@ -121,7 +139,7 @@ pub(super) fn largest<B: Interpreted>(program: &Program, state: &State<B>) -> f6
                 RealSystem::Fixed(_) => (word as i64).unsigned_abs().min(i64::MAX as u64),
                 RealSystem::F64 | RealSystem::F32 => word & u64::from(u32::MAX >> 1),
             };
-            let most = folded(&state.reals, 0, |most, word| magnitude(word).max(most));
+            let most = folded(reals, 0, |most, word| magnitude(word).max(most));
             let bits = most.into_iter().fold(0, u64::max);
             with_reals!(system, |reals| reals.to_f64(reals.of_bits(bits)))
         }
@@ -170,10 +188,7 @@ fn name_of<B: Interpreted>(program: &Program, state: &State<B>, class: Class, ce
 fn same_integers<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
     let int = |entry: &TapeEntry<B>| if let TapeEntry::Int(n) = entry { Some(*n) } else { None };
     let same = |a: &[TapeEntry<B>], b: &[TapeEntry<B>]| a.iter().map(int).eq(b.iter().map(int));
-    // To compare nothing takes some processors longer than to compare something, since nothing has no address.
-    let same_ints = |a: &[i64], b: &[i64]| a.len() == b.len() && (a.is_empty() || a == b);
-    let [ints_of_a, ints_of_b] = [a, b].map(|state| state.ints.get(MODE + 1..).unwrap_or_default());
-    same_ints(ints_of_a, ints_of_b)
+    same_ints(a.own_ints(), b.own_ints())
         && (a.position, a.inverted, a.frame) == (b.position, b.inverted, b.frame)
         && same_ints(&a.int_stack, &b.int_stack)
         && a.reals.len() == b.reals.len()
@@ -182,40 +197,79 @@ fn same_integers<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
         && same(&a.output, &b.output)
 }
 
+/// To compare nothing takes some processors longer than to compare something, since nothing has no address.
+fn same_ints(a: &[i64], b: &[i64]) -> bool {
+    a.len() == b.len() && (a.is_empty() || a == b)
+}
+
 /// So many cells are looked at side by side: a processor does several at once.
 const LANES: usize = 8;
 
 /// By how much the reals of an arrival differ from those of the start.
 struct Misses<'a, B> {
     program: &'a Program,
-    start: &'a State<B>,
-    end: &'a State<B>,
+    start: &'a [B],
+    end: &'a [B],
+    adjoints: &'a [B],
     rounding: Rounding,
     ulp: f64,
 }
 
-/// A number that rounding doesn't explain, by its cell, which none on stacks and tapes has; and by how much it is off.
-type Miss = (Option<usize>, f64);
+/// What is wrong with the reals of an arrival.
+enum Unlike {
+    Freed(Freed),
+    /// A cell is off by more than rounding explains.
+    Cell(usize, f64),
+    /// So is a number on a stack or tape.
+    Moved(f64),
+    /// The loss changes by more than rounding changes it.
+    Sensitive(f64),
+}
 
 impl<B: Interpreted> Misses<'_, B> {
+    fn judged(
+        &self,
+        watch: &Watch,
+        mut moved: impl Iterator<Item = [B; 2]>,
+        loss: f64,
+    ) -> Result<f64, Unlike> {
+        if let Some(freed) = watch.unexplained(self.rounding, self.ulp) {
+            return Err(Unlike::Freed(freed));
+        }
+        let by_cells = self.weighed()?;
+        if let Some(by) = moved.find_map(|[from, to]| self.beyond(from, to)) {
+            return Err(Unlike::Moved(by));
+        }
+        let error = watch.error() + by_cells;
+        // The loss alone mostly outweighs it; what is off by nothing does it always.
+        let most = |size: f64| self.rounding.of_loss * size;
+        if error > most(loss.abs()) && error > most(loss.abs() + self.terms()) {
+            return Err(Unlike::Sensitive(error));
+        }
+        Ok(error)
+    }
+
     fn number(&self, bits: B) -> f64 {
         self.program.approximate(Value::Real(bits.word()))
     }
 
     /// By how much a number is off that rounding doesn't explain.
     fn beyond(&self, from: B, to: B) -> Option<f64> {
+        if from == to {
+            return None;
+        }
         let (from, to) = (self.number(from), self.number(to));
         let by = (to - from).abs();
         let is_lost = from != 0.0 && by > from.abs() * self.rounding.part;
         (is_lost || by > self.rounding.ulps * self.ulp).then_some(by)
     }
 
-    /// By how much the loss differs between the two, to first order: Σ |difference·adjoint| over cells. Or the first number that is off by
+    /// By how much the loss differs between the two, to first order: Σ |difference·adjoint| over cells. Or the first cell that is off by
     /// more than rounding.
-    fn weighed(&self) -> Result<f64, Miss> {
+    fn weighed(&self) -> Result<f64, Unlike> {
         let mut error = 0.0;
         let mut first = 0;
-        for (from, to) in self.start.reals.chunks(LANES).zip(self.end.reals.chunks(LANES)) {
+        for (from, to) in self.start.chunks(LANES).zip(self.end.chunks(LANES)) {
             // Most of them are the same.
             let pairs = from.iter().zip(to);
             if pairs.clone().fold(0, |all, (from, to)| all | (from.word() ^ to.word())) != 0 {
@@ -225,40 +279,32 @@ impl<B: Interpreted> Misses<'_, B> {
             }
             first += LANES;
         }
-        let mut moved = self.moved().filter(|[from, to]| from != to);
-        let missed = moved.find_map(|[from, to]| self.beyond(from, to));
-        missed.map_or(Ok(error), |by| Err((None, by)))
+        Ok(error)
     }
 
     /// What the difference of a cell does to the loss.
-    fn missed(&self, cell: usize, from: B, to: B) -> Result<f64, Miss> {
+    fn missed(&self, cell: usize, from: B, to: B) -> Result<f64, Unlike> {
         if from.word() == to.word() {
             return Ok(0.0);
         }
         if let Some(by) = self.beyond(from, to) {
-            return Err((Some(cell), by));
+            return Err(Unlike::Cell(cell, by));
         }
-        let adjoint = self.end.adjoints.as_ref().and_then(|adjoints| adjoints.cells.get(cell));
+        let adjoint = self.adjoints.get(cell);
         Ok(adjoint
             .map_or(0.0, |&adjoint| ((self.number(to) - self.number(from)) * self.number(adjoint)).abs()))
     }
 
-    fn name(&self, cell: Option<usize>) -> String {
-        let named = |cell| name_of(self.program, self.start, Class::Real, cell);
-        cell.map_or_else(|| "a stack or a tape".into(), named)
-    }
-
-    /// What is on stacks and tapes, at the start and at the end.
-    fn moved(&self) -> impl Iterator<Item = [B; 2]> {
-        on_stacks_and_tapes(self.start).zip(on_stacks_and_tapes(self.end)).map(|(from, to)| [from, to])
-    }
-
     /// How large the loss is to first order: Σ |number·adjoint|.
     fn terms(&self) -> f64 {
-        let adjoints = self.end.adjoints.iter().flat_map(|adjoints| &adjoints.cells);
-        let terms = self.start.reals.iter().zip(adjoints);
+        let terms = self.start.iter().zip(self.adjoints);
         terms.map(|(&number, &adjoint)| (self.number(number) * self.number(adjoint)).abs()).sum()
     }
+}
+
+/// What is on stacks and tapes, at the start and at the end.
+fn moved<B: Interpreted>(start: &State<B>, end: &State<B>) -> impl Iterator<Item = [B; 2]> {
+    on_stacks_and_tapes(start).zip(on_stacks_and_tapes(end)).map(|(from, to)| [from, to])
 }
 
 fn on_stacks_and_tapes<B: Interpreted>(state: &State<B>) -> impl Iterator<Item = B> {

@@ -6,6 +6,7 @@
 //! Language" (2020): no tape, because the inverse program finds the intermediate values again.
 
 pub mod astray;
+pub mod bare;
 mod by_hand;
 pub mod check;
 pub mod lift;

@@ -312,7 +312,7 @@ pub(super) fn turn_round<B: Interpreted>(
     machine.state_mut().make_adjoints()?;
     let (program, state) = (machine.program(), machine.state());
     let value = state.reals.get(loss).map_or(0, |bits| bits.word());
-    let largest = largest(program, start).max(largest(program, state));
+    let largest = largest(program, &start.reals).max(largest(program, &state.reals));
     let (step, position) = (state.step, state.position);
     let one = B::of_word(literal_bits(program.module().real, 1.0));
     let state = machine.state_mut();

@@ -249,6 +249,11 @@ impl<B> State<B> {
         State { step: 0, rule_steps: 0, counters, ..self }
     }
 
+    /// The integers but for the mode.
+    pub fn own_ints(&self) -> &[i64] {
+        self.ints.get(MODE + 1..).unwrap_or_default()
+    }
+
     /// Steps since the start without those in rules: the same with gradient mode on and off.
     pub fn own_steps(&self) -> i64 {
         self.step - self.rule_steps

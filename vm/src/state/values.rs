@@ -198,6 +198,7 @@ impl Program {
     }
 
     /// The f64 nearest to a value.
+    #[inline]
     pub fn approximate(&self, value: Value) -> f64 {
         match value {
             Value::Int(v) => v as f64,

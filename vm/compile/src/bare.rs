@@ -1,0 +1,155 @@
+//! The cells that gradients are found in without a machine: those of the program, which become those of a start again and again, and behind them
+//! those of calls that code puts in place. Knows no code.
+
+use std::collections::TryReserveError;
+
+use reviver_vm::State;
+use reviver_vm::differentiate::bare::BareCells;
+use reviver_vm::room::OutOfMemory;
+use reviver_vm::watch::Watch;
+
+use crate::form::{Demands, FIRST_RECORD};
+use crate::run::CellMemory;
+
+/// Cells, and what is watched of them, in memory that serves again and again.
+#[derive(Debug, Default)]
+pub struct BareRoom {
+    ints: Vec<i64>,
+    reals: Vec<u64>,
+    adjoints: Vec<u64>,
+    references: Vec<i64>,
+    /// How many integers and reals are the program's; those behind are of calls in place.
+    own: [usize; 2],
+    /// What is seen of the ways, where somebody watches.
+    watch: Option<Watch>,
+    /// What all of that was where gradients turn, for the ways back of further losses.
+    turned: TurnedRoom,
+}
+
+/// The program's integers and reals, and what was seen.
+#[derive(Debug, Default)]
+struct TurnedRoom {
+    ints: Vec<i64>,
+    reals: Vec<u64>,
+    watch: Option<Watch>,
+}
+
+impl BareRoom {
+    /// Makes the cells those of a start, and room for what some ways demand.
+    ///
+    /// # Errors
+    /// There is no memory for that.
+    pub(crate) fn begin(
+        &mut self,
+        start: &State,
+        ways: [Demands; 2],
+        is_watched: bool,
+    ) -> Result<(), OutOfMemory> {
+        self.make_room(start, ways).map_err(|_| OutOfMemory)?;
+        self.watch = is_watched.then(Watch::default);
+        copy(&mut self.ints, &start.ints);
+        copy(&mut self.reals, &start.reals);
+        self.vacate();
+        Ok(())
+    }
+
+    fn make_room(&mut self, start: &State, ways: [Demands; 2]) -> Result<(), TryReserveError> {
+        let most = |of: fn(&Demands) -> u32| ways.iter().map(of).max().unwrap_or(0) as usize;
+        self.own = [start.ints.len(), start.reals.len()];
+        let reals = start.reals.len() + most(|way| way.frame_reals);
+        sized(&mut self.ints, start.ints.len() + most(|way| way.frame_ints))?;
+        sized(&mut self.reals, reals)?;
+        sized(&mut self.adjoints, reals)?;
+        sized(&mut self.references, most(|way| FIRST_RECORD + way.references))
+    }
+
+    /// Makes the cells of calls what they are before any is open.
+    fn vacate(&mut self) {
+        let [ints, reals] = self.own;
+        zero(self.ints.get_mut(ints..).unwrap_or_default());
+        zero(self.reals.get_mut(reals..).unwrap_or_default());
+    }
+
+    /// Makes all adjoints 0, and the cells of calls what they are before any is open; remembers the program's cells if further ways lead back.
+    ///
+    /// # Errors
+    /// There is no memory for that.
+    pub(crate) fn turn(&mut self, leads_back_again: bool) -> Result<(), OutOfMemory> {
+        if leads_back_again {
+            let BareRoom { ints, reals, own, watch, turned, .. } = self;
+            let kept = sized(&mut turned.ints, own[0]).and_then(|()| sized(&mut turned.reals, own[1]));
+            kept.map_err(|_| OutOfMemory)?;
+            copy(&mut turned.ints, ints.get(..own[0]).unwrap_or_default());
+            copy(&mut turned.reals, reals.get(..own[1]).unwrap_or_default());
+            turned.watch.clone_from(watch);
+        }
+        self.vacate();
+        zero(&mut self.adjoints);
+        Ok(())
+    }
+
+    /// Makes everything what was remembered.
+    pub(crate) fn return_to_turn(&mut self) {
+        copy(&mut self.ints, &self.turned.ints);
+        copy(&mut self.reals, &self.turned.reals);
+        self.watch.clone_from(&self.turned.watch);
+        self.vacate();
+        zero(&mut self.adjoints);
+    }
+
+    /// All cells, for code, and what watches them.
+    pub(crate) fn memory(&mut self) -> (CellMemory<'_>, Option<&mut Watch>) {
+        let BareRoom { ints, reals, adjoints, references, watch, .. } = self;
+        (CellMemory { ints, reals, adjoints, references }, watch.as_mut())
+    }
+
+    /// The cells of the program.
+    pub(crate) fn cells(&mut self) -> BareCells<'_> {
+        self.cells_and_watch().0
+    }
+
+    /// The same, and what was seen.
+    pub(crate) fn cells_and_watch(&mut self) -> (BareCells<'_>, Option<&Watch>) {
+        let [ints, reals] = self.own;
+        let cells = BareCells {
+            ints: self.ints.get_mut(..ints).unwrap_or_default(),
+            reals: self.reals.get_mut(..reals).unwrap_or_default(),
+            adjoints: self.adjoints.get_mut(..reals).unwrap_or_default(),
+        };
+        (cells, self.watch.as_ref())
+    }
+
+    /// What was seen of the last ways, where somebody watched.
+    pub fn watch(&self) -> Option<&Watch> {
+        self.watch.as_ref()
+    }
+
+    /// The adjoint of each of the program's reals.
+    pub fn adjoints(&self) -> &[u64] {
+        self.adjoints.get(..self.own[1]).unwrap_or_default()
+    }
+}
+
+fn sized<T: Copy + Default>(list: &mut Vec<T>, length: usize) -> Result<(), TryReserveError> {
+    if list.len() != length {
+        list.try_reserve(length.saturating_sub(list.len()))?;
+        list.resize(length, T::default());
+    }
+    Ok(())
+}
+
+/// Copies to the beginning of a list. To copy nothing takes some processors longer than to copy something, since nothing has no address.
+fn copy<T: Copy>(list: &mut [T], from: &[T]) {
+    if !from.is_empty()
+        && let Some(first) = list.get_mut(..from.len())
+    {
+        first.copy_from_slice(from);
+    }
+}
+
+/// As with [`copy`], of zeros.
+fn zero<T: Copy + Default>(list: &mut [T]) {
+    if !list.is_empty() {
+        list.fill(T::default());
+    }
+}

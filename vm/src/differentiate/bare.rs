@@ -1,0 +1,62 @@
+//! A gradient on cells that no machine has, because whoever makes its steps needs none: what has to be done where it turns, and whether what
+//! has come back is the start. Both are what a machine is asked ([`super::TurnedPass`]), but here nobody says what is wrong: then a machine
+//! begins anew. Makes no step.
+
+use reviver_flow::layout::MODE;
+use reviver_isa::number::literal_bits;
+
+use crate::program::Program;
+use crate::state::State;
+use crate::state::values::Value;
+use crate::watch::Watch;
+
+use super::astray::{largest, vouched};
+
+/// The cells of a program that stands in main, where no call is open.
+#[derive(Debug)]
+pub struct BareCells<'c> {
+    pub ints: &'c mut [i64],
+    pub reals: &'c mut [u64],
+    /// One for each real.
+    pub adjoints: &'c mut [u64],
+}
+
+/// Where a way there has ended, for the ways back of several losses.
+#[derive(Clone, Copy, Debug)]
+pub struct BareTurn {
+    /// The greatest magnitude of a number here and at the start.
+    largest: f64,
+}
+
+impl BareTurn {
+    /// Where cells have come to from a start.
+    #[inline]
+    pub fn new(program: &Program, start: &State, reals: &[u64]) -> BareTurn {
+        BareTurn { largest: largest(program, &start.reals).max(largest(program, reals)) }
+    }
+
+    /// Switches gradient mode on, and makes the adjoint of a loss 1, a cell by its place among the reals; all adjoints are 0. The bits of the
+    /// loss.
+    #[inline]
+    pub fn round(program: &Program, cells: &mut BareCells, loss: usize) -> u64 {
+        cells.ints.get_mut(MODE).into_iter().for_each(|mode| *mode = 1);
+        let one = literal_bits(program.module().real, 1.0);
+        cells.adjoints.get_mut(loss).into_iter().for_each(|adjoint| *adjoint = one);
+        cells.reals.get(loss).copied().unwrap_or_default()
+    }
+
+    /// Whether the way back, which made as many steps as the way there, was that: then by how much the loss of another start may differ
+    /// ([`super::Trust::loss_error`]). In floats somebody has watched both ways.
+    #[inline]
+    pub fn vouched(
+        self,
+        program: &Program,
+        start: &State,
+        cells: &BareCells,
+        watch: Option<&Watch>,
+        value: u64,
+    ) -> Option<f64> {
+        let loss = program.approximate(Value::Real(value));
+        vouched(program, start, (cells.ints, cells.reals, cells.adjoints), watch, (self.largest, loss))
+    }
+}
