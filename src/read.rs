@@ -99,6 +99,17 @@ pub fn titled(path: &Path) -> String {
     last.map_or_else(|| shown(path), |last| printable(&last.to_string_lossy()).into_owned())
 }
 
+/// A path as it is typed into a shell: in quotes where it has signs that mean something there.
+pub fn typed(path: &Path) -> String {
+    let text = path.display().to_string();
+    // What begins with a dash would be an option.
+    let text = if text.starts_with('-') { format!("./{text}") } else { text };
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./+=:,@%".contains(c);
+    let is_quoted = text.is_empty() || !text.chars().all(is_plain);
+    let typed = if is_quoted { format!("'{}'", text.replace('\'', "'\\''")) } else { text };
+    printable(&typed).into_owned()
+}
+
 /// What a file is called in messages. A terminal obeys nothing in it.
 pub fn shown(path: &Path) -> String {
     printable(&name(path)).into_owned()

@@ -1,8 +1,11 @@
 //! Values beside what was expected of them: equal, or near; and how both are told. Knows no run.
 
+use std::cmp::Ordering;
+
+use reviver_isa::instruction::Class;
 use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
-use reviver_vm::values::Value;
+use reviver_vm::values::{Value, ValueError};
 use reviver_vm::{Machine, Program, Travel};
 
 use crate::assessment::Mismatch;
@@ -13,16 +16,36 @@ const LISTED: usize = 16;
 /// How far a real may be off, of the larger of 1 and its magnitude.
 const NEAR: f64 = 1e-9;
 
-/// Texts that must be equal. `1` and `1.0` are the same number; integers are compared digit by digit.
-pub(crate) fn equal(what: &str, found: &[String], expected: &str) -> Option<Mismatch> {
-    let wanted: Vec<&str> = expected.split(',').filter(|text| !text.is_empty()).collect();
-    let is_same = |found: &str, wanted: &str| {
-        let numbers = || found.parse::<f64>().ok().zip(wanted.parse::<f64>().ok());
-        found == wanted || found.contains('.') && numbers().is_some_and(|(found, wanted)| found == wanted)
+/// Values that must be the numbers of a text, which are read as the program's own: `0x10` is 16, and `1` and `1.0` are the same real.
+pub(crate) fn equal(program: &Program, what: &str, found: &[Value], expected: &str) -> Option<Mismatch> {
+    let wanted: Vec<String> =
+        expected.split(',').filter(|text| !text.is_empty()).map(str::to_owned).collect();
+    let pairs = found.iter().zip(&wanted);
+    let same: Result<Vec<bool>, ValueError> =
+        pairs.map(|(&found, wanted)| is_number(program, found, wanted)).collect();
+    let same = match same {
+        Ok(same) => same,
+        Err(error) => return Some(Mismatch::new(format!("numbers for {what}"), error.to_string())),
     };
-    let wanted_texts: Vec<String> = wanted.iter().map(|text| (*text).to_owned()).collect();
-    let same = found.len() == wanted.len() && found.iter().zip(&wanted).all(|(f, w)| is_same(f, w));
-    (!same).then(|| differing(what, " = ", found, &wanted_texts, |f, w| is_same(f, w)))
+    let texts: Vec<String> = found.iter().map(|&value| program.text(value)).collect();
+    let all = found.len() == wanted.len() && same.iter().all(|same| *same);
+    (!all).then(|| differing(what, " = ", &texts, &wanted, |n| same.get(n).copied().unwrap_or(false)))
+}
+
+/// Whether a value is what a text says.
+fn is_number(program: &Program, found: Value, wanted: &str) -> Result<bool, ValueError> {
+    let class = match found {
+        Value::Int(_) => Class::Int,
+        Value::Real(_) => Class::Real,
+    };
+    // What is no number has a text, too.
+    if program.text(found) == wanted {
+        return Ok(true);
+    }
+    Ok(match (found, program.parse(class, wanted)?) {
+        (Value::Real(found), Value::Real(wanted)) => program.compare(found, wanted) == Some(Ordering::Equal),
+        (found, wanted) => found == wanted,
+    })
 }
 
 /// Reals that must be near numbers, to 9 digits.
@@ -39,10 +62,8 @@ pub(crate) fn close(
 ) -> Option<Mismatch> {
     let same = found.len() == expected.len() && found.iter().zip(expected).all(|(&f, &e)| is_close(f, e));
     let texts = |numbers: &[f64]| numbers.iter().map(|number| format!("{number:?}")).collect::<Vec<_>>();
-    let number = |text: &str| text.parse().unwrap_or(f64::NAN);
-    (!same).then(|| {
-        differing(what, " ~ ", &texts(found), &texts(expected), |f, w| is_close(number(f), number(w)))
-    })
+    let is_same = |n: usize| found.get(n).zip(expected.get(n)).is_some_and(|(&f, &e)| is_close(f, e));
+    (!same).then(|| differing(what, " ~ ", &texts(found), &texts(expected), is_same))
 }
 
 /// Values of two programs that must be the same: integers exactly, reals to 9 digits.
@@ -62,21 +83,22 @@ pub(crate) fn same(
         return near(what, &reals(found), &reals(expected));
     }
     let (found, expected) = (texts(found), texts(expected));
-    (found != expected).then(|| differing(what, " = ", &found, &expected, |f, w| f == w))
+    (found != expected)
+        .then(|| differing(what, " = ", &found, &expected, |n| found.get(n) == expected.get(n)))
 }
 
-/// Both lists, or of long ones the first entry that differs.
+/// Both lists, or of long ones the first entry that differs. Whether one does is asked by its number.
 fn differing(
     what: &str,
     sign: &str,
     found: &[String],
     expected: &[String],
-    is_same: impl Fn(&str, &str) -> bool,
+    is_same: impl Fn(usize) -> bool,
 ) -> Mismatch {
     let long = found.len().max(expected.len()) > LISTED;
     if long && found.len() == expected.len() {
         let pairs = found.iter().zip(expected).enumerate();
-        if let Some((n, (found, expected))) = pairs.into_iter().find(|(_, (f, w))| !is_same(f, w)) {
+        if let Some((n, (found, expected))) = pairs.into_iter().find(|(n, _)| !is_same(*n)) {
             let entry = |value: &str| format!("{what}[{n}]{sign}{value}");
             return Mismatch::new(entry(expected), entry(found));
         }

@@ -133,16 +133,11 @@ impl RunAssessor<'_> {
                 None => unknown(name),
             },
             RunResult::Equals { name, values } => match judged::values(machine, name) {
-                Some(found) => {
-                    let found: Vec<String> = found.into_iter().map(|value| program.text(value)).collect();
-                    judged::equal(name, &found, values)
-                }
+                Some(found) => judged::equal(program, name, &found, values),
                 None => unknown(name),
             },
             RunResult::Tape(values) => {
-                let found =
-                    judged::tape(machine, self.run.travel).into_iter().map(|value| program.text(value));
-                judged::equal("tape", &found.collect::<Vec<_>>(), values)
+                judged::equal(program, "tape", &judged::tape(machine, self.run.travel), values)
             }
             RunResult::Erases(bits) => {
                 let found = machine.state().counters.erased_bits;

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -90,6 +91,7 @@ const AXIS_MARGIN: u32 = 8 * FINE;
 const LETTER_WIDTH: f64 = 0.56;
 
 type Drawn<T = ()> = Result<T, Box<dyn Error>>;
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 impl Plot {
@@ -150,9 +152,6 @@ impl Plot {
         if let Some(shaded) = &self.shaded {
             let corners = [(shaded.from, y.0), (shaded.to, y.1)];
             chart.draw_series([Rectangle::new(corners, colour(Ink::Shade).filled())])?;
-            let style = text(Ink::Faint, LETTERS * 6 / 7).pos(Pos::new(HPos::Center, VPos::Top));
-            let place = ((shaded.from + shaded.to) / 2.0, y.1);
-            chart.draw_series([Text::new(shaded.name.clone(), place, style)])?;
         }
         let (along, aside) = (|value: &f64| tick(*value, x), |value: &f64| tick(*value, y));
         let mut mesh = chart.configure_mesh();
@@ -170,6 +169,10 @@ impl Plot {
             mesh.x_desc(&self.along);
         }
         mesh.draw()?;
+        // Later than the grid, of which a line would cross the name.
+        if let Some(shaded) = &self.shaded {
+            draw_name(&mut chart, shaded, y.1)?;
+        }
         for curve in &panel.curves {
             let ink = colour(Ink::Curve(curve.colour));
             for run in curve.runs() {
@@ -279,6 +282,18 @@ fn widened((low, high): (f64, f64), margin: f64) -> (f64, f64) {
 /// A number beside an axis; what is left of 0 by rounding is 0.
 fn tick(value: f64, (low, high): (f64, f64)) -> String {
     short(if value.abs() < (high - low) * 1e-9 { 0.0 } else { value })
+}
+
+/// The name of what is shaded, at the top of it, on ground of its own.
+fn draw_name(chart: &mut Chart<'_, '_>, shaded: &Shaded, top: f64) -> Drawn {
+    let letters = shaded.name.chars().count() as f64 * f64::from(NARROW_LETTERS) * LETTER_WIDTH;
+    let (half, height) = (letters as i32 / 2 + FINE as i32, LETTERS as i32);
+    let ground = Rectangle::new([(-half, 0), (half, height)], colour(Ink::Shade).filled());
+    let style = text(Ink::Faint, LETTERS * 6 / 7).pos(Pos::new(HPos::Center, VPos::Top));
+    let name = Text::new(shaded.name.clone(), (0, 0), style);
+    let middle = (shaded.from + shaded.to) / 2.0;
+    chart.draw_series([EmptyElement::at((middle, top)) + ground + name])?;
+    Ok(())
 }
 
 /// The names of curves, each behind a piece of its curve.

@@ -5,12 +5,17 @@ use std::fmt::Write as _;
 use crate::numbers::short;
 use crate::plot::{Between, Curve, Plot};
 
-const COLUMNS: usize = 72;
+/// Where there is room for more, a curve has no need of it.
+const MOST_COLUMNS: usize = 72;
+/// In fewer columns a curve can't be told from another one.
+pub const LEAST_COLUMNS: usize = 40;
 const ROWS: usize = 9;
 
 impl Plot {
-    /// All curves, and what they are drawn over.
-    pub fn text(&self) -> String {
+    /// All curves, and what they are drawn over, on a terminal that has so many columns. Where these are fewer than [`LEAST_COLUMNS`], only the bounds
+    /// of the curves.
+    pub fn text(&self, columns: usize) -> String {
+        let width = if columns < LEAST_COLUMNS { 0 } else { (columns - 1).min(MOST_COLUMNS) };
         let mut text = format!("{}\n", self.words.title);
         for panel in &self.panels {
             for curve in &panel.curves {
@@ -19,13 +24,16 @@ impl Plot {
                     continue;
                 };
                 let _ = writeln!(text, "{} ({}): {} to {}", curve.name, panel.name, short(low), short(high));
+                if width == 0 {
+                    continue;
+                }
                 let extent = self.extent.unwrap_or_else(|| along(curve));
-                chart(curve, extent, (low, high)).iter().for_each(|row| {
+                chart(curve, extent, (low, high), width).iter().for_each(|row| {
                     let _ = writeln!(text, "|{row}");
                 });
-                let _ = writeln!(text, "+{}", "-".repeat(COLUMNS));
+                let _ = writeln!(text, "+{}", "-".repeat(width));
                 let (first, last) = (short(extent.0), short(extent.1));
-                let room = (COLUMNS + 1).saturating_sub(first.len() + last.len());
+                let room = (width + 1).saturating_sub(first.len() + last.len());
                 let _ = writeln!(text, "{first}{}{last}", centred(&self.along, room));
             }
         }
@@ -38,15 +46,17 @@ fn along(curve: &Curve) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
 }
 
+/// In the middle of some room, with a blank on either side; nothing where there is none for it.
 fn centred(text: &str, room: usize) -> String {
+    let text = if text.chars().count() + 2 > room { "" } else { text };
     let left = room.saturating_sub(text.chars().count()) / 2;
     format!("{:<room$}", format!("{}{text}", " ".repeat(left)))
 }
 
 /// From the greatest value down to the least: in each column all that the curve came to.
-fn chart(curve: &Curve, x: (f64, f64), y: (f64, f64)) -> Vec<String> {
-    let mut rows = vec![vec![' '; COLUMNS]; ROWS];
-    let (column, row) = (|value| place(value, x, COLUMNS), |value| ROWS - 1 - place(value, y, ROWS));
+fn chart(curve: &Curve, x: (f64, f64), y: (f64, f64), width: usize) -> Vec<String> {
+    let mut rows = vec![vec![' '; width]; ROWS];
+    let (column, row) = (|value| place(value, x, width), |value| ROWS - 1 - place(value, y, ROWS));
     let mut before: Option<(usize, usize)> = None;
     for &point in &curve.points {
         if !(point.0.is_finite() && point.1.is_finite()) {
@@ -83,18 +93,36 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_ramp_rises() {
+    fn ramp() -> Plot {
         let points = (0..=8).map(|n| (f64::from(n), f64::from(n))).collect();
         let curve = Curve { name: "x".into(), points, between: Between::Step, colour: 0 };
         let panels = vec![Panel { name: "values".into(), curves: vec![curve] }];
         let words = Words { title: "ramp".into(), ..Words::default() };
-        let plot = Plot { words, along: "steps".into(), panels, ..Plot::default() };
-        let text = plot.text();
+        Plot { words, along: "steps".into(), panels, ..Plot::default() }
+    }
+
+    #[test]
+    fn a_ramp_rises() {
+        let text = ramp().text(80);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[..2], ["ramp", "x (values): 0 to 8"]);
-        assert_eq!(lines[2].find('*'), Some(COLUMNS), "{text}");
+        assert_eq!(lines[2].find('*'), Some(MOST_COLUMNS), "{text}");
         assert_eq!(lines[10].find('*'), Some(1), "{text}");
         assert!(lines[12].starts_with("0 ") && lines[12].ends_with(" 8"), "{text}");
+    }
+
+    #[test]
+    fn curves_have_the_room_that_there_is() {
+        for columns in LEAST_COLUMNS..80 {
+            let text = ramp().text(columns);
+            let lines: Vec<&str> = text.lines().collect();
+            let widest = lines.iter().map(|line| line.len()).max();
+            assert_eq!(widest, Some(columns.min(MOST_COLUMNS + 1)), "{text}");
+            assert_eq!(lines[2].find('*'), Some(lines[11].len() - 1), "{text}");
+            assert!(lines[12].contains(" steps "), "{text}");
+        }
+        assert_eq!(ramp().text(LEAST_COLUMNS - 1), "ramp\nx (values): 0 to 8\n");
+        let unnamed = Plot { along: "something that has no room there at all".into(), ..ramp() };
+        assert!(unnamed.text(40).lines().all(|line| line.len() <= 40));
     }
 }

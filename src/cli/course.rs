@@ -18,8 +18,6 @@ use super::{Force, TestRunning};
 pub struct CourseOptions {
     #[command(subcommand)]
     pub command: Option<CourseCommand>,
-    #[command(flatten)]
-    pub running: TestRunning,
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub json: bool,
@@ -58,6 +56,8 @@ pub struct CourseCheck {
     /// Say also where to look; given twice, which lesson to read as well
     #[arg(short, long, action = ArgAction::Count)]
     pub more: u8,
+    #[command(flatten)]
+    pub running: TestRunning,
 }
 
 /// Print a chapter of the book, as Markdown; of its pictures there is what they show, in words.
@@ -79,4 +79,6 @@ pub struct CourseReport {
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub force: Force,
+    #[command(flatten)]
+    pub running: TestRunning,
 }

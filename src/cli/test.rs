@@ -44,16 +44,16 @@ pub struct TestOptions {
 }
 
 /// Who makes the steps of programs under test, and how many they may take.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub struct TestRunning {
     /// The most steps of a run in one direction [default: 200 million; of an exercise 10 million]
-    #[arg(long, value_name = "N", value_parser = count::<u64>, global = true, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
     /// The most memory of a run, for its cells, stacks, tapes and history, in bytes: 64K, 64M, … [default: 1G; of an exercise 256M]
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, global = true, allow_negative_numbers = true)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true)]
     pub memory: Option<u64>,
     /// Who makes the steps: the interpreter, native code, or native code once a run is long. What comes out is the same
-    #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines(), global = true)]
+    #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
 }
 

@@ -14,7 +14,8 @@ static EMBEDDED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/course/exercis
 /// The file that somebody works on.
 pub const START: &str = "start.rasm";
 const TASK: &str = "task.md";
-const SOLUTION: &str = "solution.rasm";
+/// One way to do it.
+pub const SOLUTION: &str = "solution.rasm";
 const EXPECTED: &str = "expect.txt";
 const HINTS: &str = "hints.toml";
 

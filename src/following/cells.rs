@@ -59,7 +59,10 @@ pub fn one(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible
 
 fn of_name(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible<Vec<FollowedCell>> {
     let (base, indices) = match name.split_once('[') {
-        Some((base, indices)) => (base, Some(indices.strip_suffix(']').unwrap_or(indices))),
+        Some((base, rest)) => {
+            let indices = rest.strip_suffix(']').ok_or_else(|| unclosed(option, name, base))?;
+            (base, Some(indices))
+        }
         None => (name, None),
     };
     let Some(declaration) = declared(memory, base) else { return Err(unknown(memory, option, base)) };
@@ -77,6 +80,13 @@ fn of_name(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible
         Ok(element) => Ok(vec![cell(name.to_owned(), element)]),
         Err(error) => Err(Failure::usage(format_args!("{option}: `{name}`: {error}"))),
     }
+}
+
+/// A bracket that no other one closes.
+fn unclosed(option: &str, name: &str, base: &str) -> Failure {
+    Failure::usage(format_args!("{option}: `{name}` has a bracket that isn't closed")).help(format_args!(
+        "a cell of an array is named as in `{base}[0]`, and of a matrix as in `{base}[0,1]`"
+    ))
 }
 
 /// All cells of a declaration.

@@ -105,14 +105,34 @@ impl Paragraph {
         if words.is_empty() {
             return String::new();
         }
-        let rows = wrapped(&words, columns.min(MOST_COLUMNS).saturating_sub(indent));
-        rows.join(&format!("\n{}", " ".repeat(indent))) + "\n"
+        let rows = wrapped(&held(&words), columns.min(MOST_COLUMNS).saturating_sub(indent));
+        rows.join(&format!("\n{}", " ".repeat(indent))).replace(HELD, " ") + "\n"
     }
+}
+
+/// A blank at which no row ends.
+const HELD: char = '\u{a0}';
+
+/// The words, of which none begins a row and would begin an item, a heading, a quotation or a table there: "21." at the end of a
+/// sentence, say.
+fn held(words: &str) -> String {
+    let is_mark = |word: &str| {
+        let begins_item = item(&format!("{word} ")).is_some() || ["*", "+"].contains(&word);
+        begins_item || word.starts_with(['|', '>']) || word.bytes().all(|byte| byte == b'#')
+    };
+    let mut held = String::new();
+    for word in words.split(' ') {
+        if !held.is_empty() {
+            held.push(if is_mark(word) { HELD } else { ' ' });
+        }
+        held.push_str(word);
+    }
+    held
 }
 
 #[cfg(test)]
 mod tests {
-    use super::folded;
+    use super::{folded, item};
 
     #[test]
     fn paragraphs_and_items_are_folded_and_nothing_else() {
@@ -120,5 +140,16 @@ mod tests {
         let rows = "# A long heading\n\none two\nthree\nfour\n\n- five\n  six\n  seven\n  eight\n- nine\n\n```text\nten eleven twelve\n```\n";
         assert_eq!(folded(text, Some(9)), rows);
         assert_eq!(folded(text, None), text);
+    }
+
+    #[test]
+    fn no_row_begins_what_the_text_does_not() {
+        let text = "It is the number 21. Then\nfour - five come, and > six.\n";
+        for columns in 8..40 {
+            let rows = folded(text, Some(columns));
+            let is_mark = |row: &str| row.starts_with(['-', '>']) || item(row).is_some();
+            assert!(!rows.lines().any(is_mark), "{columns}: {rows}");
+            assert_eq!(rows.split_whitespace().count(), text.split_whitespace().count());
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::course::hints::{ExerciseHint, FittingHint};
 use crate::course::place::CourseFolder;
 use crate::course::set::Exercise;
 use crate::failure::{Failure, Fallible};
-use crate::read::shown;
+use crate::read::{shown, typed};
 
 /// The exercises, for who has none yet.
 pub fn offered(exercises: &[Exercise]) -> String {
@@ -57,7 +57,7 @@ fn passed(grades: &[Grade]) -> usize {
 fn check(folder: &CourseFolder, exercise: &Exercise) -> String {
     match folder.path == Path::new(".") {
         true => format!("reviver course check {}", exercise.number),
-        false => format!("reviver course check {} {}", exercise.number, shown(&folder.path)),
+        false => format!("reviver course check {} {}", exercise.number, typed(&folder.path)),
     }
 }
 

@@ -3,7 +3,9 @@
 use std::io::{IsTerminal as _, stdout};
 use std::path::Path;
 
+use reviver_debugger::columns::{width, wrapped};
 use reviver_pictures::plot::Plot;
+use reviver_pictures::text_plot::LEAST_COLUMNS;
 
 use crate::cli::Drawn;
 use crate::failure::{Failure, Fallible};
@@ -24,7 +26,26 @@ pub fn write(svg: &str, target: Option<OutputTarget>) -> Fallible {
 /// Writes or prints a plot; on a terminal in characters.
 pub fn write_plot(plot: &Plot, target: Option<OutputTarget>) -> Fallible {
     if target.is_none() && stdout().is_terminal() {
-        return streams::print(&plot.text());
+        return print_plot(plot, streams::columns().unwrap_or(USUAL_COLUMNS));
     }
     write(&plot.svg().map_err(Failure::load)?, target)
+}
+
+/// Columns of a terminal that doesn't tell.
+const USUAL_COLUMNS: usize = 80;
+
+/// Prints a plot to a terminal that has so many columns.
+fn print_plot(plot: &Plot, columns: usize) -> Fallible {
+    let text = plot.text(columns);
+    let rows = text.lines().map(|line| match width(line) <= columns {
+        true => format!("{line}\n"),
+        false => wrapped(line, columns).join("\n") + "\n",
+    });
+    streams::print(&rows.collect::<String>())?;
+    if columns < LEAST_COLUMNS {
+        streams::complain(&format!(
+            "note: curves in characters take {LEAST_COLUMNS} columns, and this terminal has {columns}; `-o X.svg` draws them into a file\n"
+        ));
+    }
+    Ok(())
 }

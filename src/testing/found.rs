@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+
+use glob::Pattern;
 
 use crate::failure::{Failure, Fallible};
 use crate::read::shown;
@@ -44,11 +46,25 @@ fn matching(argument: &Path) -> Fallible<Vec<PathBuf>> {
     let Some(pattern) = pattern else { return Ok(vec![argument.to_owned()]) };
     let paths = glob::glob(pattern)
         .map_err(|error| Failure::usage(format_args!("{}: this is no pattern: {error}", shown(argument))))?;
-    let paths: Vec<PathBuf> = paths.filter_map(Result::ok).collect();
+    let paths: Vec<PathBuf> = paths.filter_map(Result::ok).filter(|path| !is_hidden(path, pattern)).collect();
     if paths.is_empty() {
         return Err(Failure::usage(format_args!("no file matches {}", shown(argument))));
     }
     Ok(paths)
+}
+
+/// Whether a part of a path begins with a dot that no part of the pattern has. Shells pass over it as well; the library can't be asked to,
+/// because it takes every name for UTF-8 then.
+fn is_hidden(path: &Path, pattern: &str) -> bool {
+    let dotted = pattern.split('/').filter(|part| part.starts_with('.'));
+    let dotted: Vec<Pattern> = dotted.filter_map(|part| Pattern::new(part).ok()).collect();
+    path.components().any(|part| match part {
+        Component::Normal(name) => {
+            let name = name.to_string_lossy();
+            name.starts_with('.') && !dotted.iter().any(|dotted| dotted.matches(&name))
+        }
+        _ => false,
+    })
 }
 
 /// The texts in a folder and below it. Links aren't followed, and hidden folders aren't entered.

@@ -216,6 +216,10 @@ fn a_set_is_copied_and_nothing_is_overwritten() {
     folder.reviver("course start mine").expect(0).prints_part("everything is in mine already");
     folder.reviver("course start class --no-solutions").expect(0);
     assert!(!folder.path("class/01-swap-two-cells/solution.rasm").exists());
+    folder.reviver("course start mine --no-solutions").expect(0).says("note: mine has solutions of");
+    assert_eq!(folder.reviver("course start class --no-solutions").expect(0).stderr, "");
+    folder.reviver("course start -").expect(2).says("`-` is no folder").says("`./-`");
+    assert!(!folder.path("-").exists());
     folder.file("file", "");
     folder.reviver("course start file").expect(3).says("can't make the folder");
 }
@@ -299,6 +303,38 @@ fn what_is_asked_for_wrongly_is_said() {
     folder.reviver("course report nowhere").expect(2).says("there is no folder nowhere");
 }
 
+/// What is to be typed can be typed.
+#[test]
+fn folders_are_quoted_where_a_shell_needs_it() {
+    let folder = Folder::new();
+    let start = |name: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_reviver"));
+        command.args(["course", "start", name]).current_dir(folder.path(""));
+        crate::support::ran(&mut command, b"").expect(0)
+    };
+    start("a b").prints_part("exercises in a b").prints_part("\n  cd 'a b'\n");
+    start("it's").prints_part("\n  cd 'it'\\''s'\n");
+    start("./-x").prints_part("\n  cd ./-x\n");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_reviver"));
+    command.args(["course", "check", "--", "all", "a b"]).current_dir(folder.path(""));
+    crate::support::ran(&mut command, b"").expect(2).says("there is no exercise `all`");
+    command = std::process::Command::new(env!("CARGO_BIN_EXE_reviver"));
+    command.args(["course", "check", "a b"]).current_dir(folder.path(""));
+    let ran = crate::support::ran(&mut command, b"").expect(2);
+    ran.says("`reviver course check 1 'a b'`");
+}
+
+#[test]
+fn limits_stand_where_programs_are_run() {
+    for command in ["check", "report"] {
+        reviver(&format!("course {command} --help")).expect(0).prints_part("--max-steps");
+    }
+    for command in ["", "start", "read"] {
+        let help = reviver(&format!("course {command} --help")).expect(0).stdout;
+        assert!(!help.contains("--max-steps") && !help.contains("--engine"), "{command}: {help}");
+    }
+}
+
 #[test]
 fn a_class_becomes_a_table() {
     let folder = Folder::new();
@@ -319,6 +355,14 @@ fn a_class_becomes_a_table() {
     folder.file("notes.csv", "name,mark\nada,1\n");
     folder.reviver("course report ada -o notes.csv").expect(2).says("is not a table of grades");
     assert_eq!(folder.reviver("course report ada").expect(0).stdout.lines().count(), 2);
+    folder.reviver("course report ada --json -o -").expect(2).prints_part("would both be standard output");
+    let object = folder.reviver("course report ada ben --json -o grades.csv").expect(0).json();
+    assert_eq!(object["folders"][0]["passed"], json!(1));
+    assert_eq!(String::from_utf8(folder.read("grades.csv")).unwrap().lines().count(), 3);
+    assert_eq!(
+        folder.reviver("course report ada --json").expect(0).json()["folders"][0]["folder"],
+        json!("ada")
+    );
 }
 
 /// Somebody's folder may be a trap for who grades it.

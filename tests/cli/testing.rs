@@ -211,6 +211,44 @@ fn lines_that_can_not_be_read_are_missed() {
 }
 
 #[test]
+fn numbers_are_read_as_in_the_language() {
+    let header =
+        "run n=0x14 -> twice=0x28\nrun n=1_000 -> twice=2_000\nrun n=-0b11 -> twice=-0x6\nat most 0x2 steps";
+    assert_eq!(outcomes(header, TWICE), ["met"; 4]);
+    let wrong = "run n=1 -> twice=0x3\nrun n=1 -> twice=4x\nrun word=8 -> twice=300\nrun n=1 -> twice=2,2";
+    let said = outcomes(wrong, TWICE);
+    assert_eq!(said[0], "twice = 0x3 / twice = 2");
+    assert_eq!(said[1], "numbers for twice / `4x` is not an integer of 64 bits");
+    assert_eq!(said[2], "numbers for twice / `300` is not an integer of 8 bits");
+    assert_eq!(said[3], "twice = 2,2 / twice = 2");
+    let half = ".inout x: real default 8\nmul x, 0.5\n";
+    let header = "run -> x=4\nrun -> x=0x4\nrun x=2_000 -> x=1_000.0\nrun x=0x10 -> x~0x8\nrun x=1 -> x=5e-1";
+    assert_eq!(outcomes(header, half), ["met"; 5]);
+    let read = ".out sum\nread sum\n";
+    assert_eq!(outcomes("run tape=0x10 -> sum=16 tape=", read), ["met"]);
+    let drawn = "same as  program.rasm on 0x5  random n in 0x0 .. 1_000  seed 0x7";
+    assert_eq!(outcomes(drawn, TWICE), ["met"]);
+}
+
+#[test]
+fn blanks_are_as_many_as_somebody_likes_and_quotes_are_two() {
+    let header = "run  n = 20  ->  twice = 40\nrun n= -3->twice =-6\nback twice=10 -> n = 5\nno  garbage\n\
+                  same\t as  program.rasm  on 5  random  n  in  0 .. 9\nat  most  2  steps";
+    assert_eq!(outcomes(header, TWICE), ["met"; 6]);
+    let traps = ".inout n default 1\nassert n == 0\n";
+    assert_eq!(outcomes("run ->  trap   \"T0\"\nrun -> trap\"assert\"", traps).len(), 2);
+    for wrong in ["trap \"assert", "trap assert\"", "trap assert", "trap \"assert\" n=1"] {
+        let said = outcomes(&format!("run -> {wrong}"), traps);
+        assert!(
+            said[0].contains("write `trap \"text\"`, with one quotation mark on either side"),
+            "{said:?}"
+        );
+    }
+    let said = outcomes("run n=x -> error \"is not", TWICE);
+    assert!(said[0].contains("write `error \"text\"`"), "{said:?}");
+}
+
+#[test]
 fn a_text_that_is_no_program_is_told_where() {
     let ran = tested("run -> n=1\nno garbage\nuses no swap", ".inout n\nad n, 1\n", "").expect(1);
     let ran = ran.prints_part("program.rasm:5").prints_part("  no  line 1: run -> n=1");
@@ -287,6 +325,10 @@ fn files_folders_and_patterns_are_tested() {
     assert_eq!(names("week1"), ["week1/b.rasm", "week1/deep/a.rasm"]);
     assert_eq!(names("week2 week2/c.rasm"), ["week2/c.rasm"]);
     assert_eq!(names("week*/?.rasm"), ["week1/b.rasm", "week2/c.rasm"]);
+    assert_eq!(names("**/?.rasm"), ["week1/b.rasm", "week1/deep/a.rasm", "week2/c.rasm"]);
+    folder.reviver("test week2/*/*.rasm").expect(2).says("no file matches");
+    assert_eq!(names("**/.hidden/?.rasm"), ["week2/.hidden/x.rasm"]);
+    assert_eq!(names("week2/.h*/?.rasm"), ["week2/.hidden/x.rasm"]);
     folder.reviver("test week1/library.rasm").expect(1).says("nothing is expected here");
     folder.reviver("test week9").expect(3).says("there is no file week9");
     folder.reviver("test week*/*.rbc").expect(2).says("no file matches");

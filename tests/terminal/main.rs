@@ -1,9 +1,11 @@
-//! The debugger in a real terminal; the panes by themselves are tested in `debugger/tests`. A harness of its
+//! The debugger, and what else looks at the room it has, in a real terminal; the panes by themselves are tested in `debugger/tests`. A harness of its
 //! own runs the tests, because whether there is a terminal isn't known before they run: without one they are
 //! counted as ignored, and with `REVIVER_TERMINAL_TESTS=required` they fail.
 
 #[cfg(unix)]
 mod debugger;
+#[cfg(unix)]
+mod plots;
 #[cfg(unix)]
 mod pty;
 #[cfg(unix)]
@@ -50,6 +52,13 @@ const IN_A_TERMINAL: &[Named] = named! {
     a_picture_of_the_screen
 };
 
+#[cfg(unix)]
+const PRINTED_IN_A_TERMINAL: &[Named] = named! {
+    plots:
+    a_plot_fits_its_terminal
+    a_terminal_without_room_for_a_plot_is_told
+};
+
 /// No tests by themselves: what some of the others run in a terminal.
 #[cfg(unix)]
 const RUN_BY_OTHERS: &[Named] = named! { debugger: panics_with_a_screen };
@@ -87,7 +96,8 @@ fn main() -> std::process::ExitCode {
     let is_skipped = !tmux::is_here() && !tmux::is_required();
     let kind = if is_skipped { "tmux is missing" } else { "" };
     let mut trials: Vec<Trial> = ANYWHERE.iter().chain(ON_A_LINE).map(trial).collect();
-    trials.extend(IN_A_TERMINAL.iter().map(|test| trial(test).with_kind(kind).with_ignored_flag(is_skipped)));
+    let in_a_terminal = IN_A_TERMINAL.iter().chain(PRINTED_IN_A_TERMINAL);
+    trials.extend(in_a_terminal.map(|test| trial(test).with_kind(kind).with_ignored_flag(is_skipped)));
     trials.extend(RUN_BY_OTHERS.iter().map(|test| trial(test).with_ignored_flag(true)));
     let arguments = Arguments::from_args();
     if is_skipped && !arguments.list {

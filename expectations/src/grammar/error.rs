@@ -35,6 +35,10 @@ pub enum GrammarError {
         "`{0}` says nothing of a derivative: write `value~8`, `x~12`, `tape~1`, `drops=3`, `reported=1`, `disagrees` or `mended`"
     )]
     NoDerivative(String),
+    #[error(
+        "`{found}` is no text in quotes: write `{word} \"text\"`, with one quotation mark on either side and nothing behind it"
+    )]
+    Unquoted { word: &'static str, found: String },
     #[error("`{0}` names no entry: write a row and a column, `y,x~2`")]
     NoEntry(String),
     #[error("`{0}` is no number")]

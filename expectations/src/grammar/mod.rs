@@ -3,9 +3,11 @@
 
 mod error;
 mod given;
+mod numbers;
 mod property;
 mod results;
 mod same_as;
+mod words;
 
 use reviver_vm::Travel;
 
@@ -63,14 +65,14 @@ impl<R> ExpectedEnd<R> {
         text: &str,
         result: impl Fn(&str) -> Result<R, GrammarError>,
     ) -> Result<ExpectedEnd<R>, GrammarError> {
-        let message = |rest: &str| rest.trim().trim_matches('"').to_owned();
-        if let Some(rest) = text.strip_prefix("trap ") {
-            return Ok(ExpectedEnd::Trap(message(rest)));
+        if let Some(message) = words::quoted(text, "trap")? {
+            return Ok(ExpectedEnd::Trap(message));
         }
-        if let Some(rest) = text.strip_prefix("error ") {
-            return Ok(ExpectedEnd::Refused(message(rest)));
+        if let Some(message) = words::quoted(text, "error")? {
+            return Ok(ExpectedEnd::Refused(message));
         }
-        text.split_whitespace().map(result).collect::<Result<_, _>>().map(ExpectedEnd::Results)
+        let words = words::words(text);
+        words.iter().map(|word| result(word)).collect::<Result<_, _>>().map(ExpectedEnd::Results)
     }
 
     /// The results that are expected, if any are.
@@ -98,14 +100,14 @@ pub fn parse(text: &str) -> Result<Expectation, GrammarError> {
 
 fn run(text: &str, travel: Travel) -> Result<ExpectedRun, GrammarError> {
     let (before, behind) = sides(text)?;
-    let given = GivenWords::parse(before.into_iter().skip(1))?;
+    let given = GivenWords::parse(before.iter().skip(1).map(String::as_str))?;
     Ok(ExpectedRun { travel, given, end: ExpectedEnd::parse(behind, RunResult::parse)? })
 }
 
 fn derivative(text: &str) -> Result<ExpectedDerivative, GrammarError> {
     let (before, behind) = sides(text)?;
     let is_given = |word: &&str| word.contains('=') || *word == GivenWords::EXACT;
-    let (given, names): (Vec<&str>, Vec<&str>) = before.into_iter().partition(is_given);
+    let (given, names): (Vec<&str>, Vec<&str>) = before.iter().map(String::as_str).partition(is_given);
     let loss = |name: &str| name.to_owned();
     let kind = match names[..] {
         ["grad", name] => DerivativeKind::Grad { loss: loss(name) },
@@ -121,9 +123,9 @@ fn derivative(text: &str) -> Result<ExpectedDerivative, GrammarError> {
 }
 
 /// The words before the arrow, and what stands behind it.
-fn sides(text: &str) -> Result<(Vec<&str>, &str), GrammarError> {
+fn sides(text: &str) -> Result<(Vec<String>, &str), GrammarError> {
     let (before, behind) = text.split_once("->").ok_or(GrammarError::NoArrow)?;
-    Ok((before.split_whitespace().collect(), behind.trim()))
+    Ok((words::words(before), behind.trim()))
 }
 
 #[cfg(test)]
@@ -157,6 +159,11 @@ mod tests {
             (&*same.reference, same.count, same.seed, same.inputs.len()),
             ("reference.rasm", 100, 7, 2)
         );
+        assert!(matches!(
+            parse("same\t as  reference.rasm  on 5  random n  in 0x0 .. 1_000 seed  7"),
+            Ok(Expectation::SameAs(_))
+        ));
+        assert_eq!(parse("at  most 0xc  steps"), parse("at most 12 steps"));
         assert_eq!(parse("at most 12 steps"), Ok(Expectation::Property(Property::AtMost(12))));
         assert_eq!(
             parse("uses no `overwrite`"),
@@ -175,6 +182,9 @@ mod tests {
             ("run -> a=1 trap", "`trap \"text\"`"),
             ("no garbge", "did you mean `no garbage`?"),
             ("run a=1", "no `->`"),
+            ("run -> trap \"T10", "write `trap \"text\"`"),
+            ("run -> trap T10", "write `trap \"text\"`"),
+            ("run -> error \"a\" b=1", "write `error \"text\"`"),
             ("run a -> b=1", "`a` gives nothing"),
             ("run a=1 b=2 a=3 -> b=1", "`a` is given twice"),
             ("run a=1,b=2 -> b=1", "blanks stand between them"),

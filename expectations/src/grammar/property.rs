@@ -9,7 +9,7 @@ use reviver_isa::language::{DIRECTIVES, KEYWORDS};
 use reviver_isa::update::Update;
 
 use super::GrammarError;
-use super::results::number;
+use super::numbers::count;
 
 /// What must hold for every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ const BEGINNINGS: [&str; 12] = [
 pub(super) fn parse(text: &str) -> Result<Property, GrammarError> {
     let words: Vec<&str> = text.split_whitespace().collect();
     match words[..] {
-        ["at", "most", steps, "steps" | "step"] => number(steps).map(Property::AtMost),
+        ["at", "most", steps, "steps" | "step"] => count(steps).map(Property::AtMost),
         ["uses", "no", word] => used(word.trim_matches('`')),
         [] => Err(GrammarError::Nothing),
         ["uses", ..] => Err(GrammarError::UsesNo),

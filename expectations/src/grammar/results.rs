@@ -1,8 +1,7 @@
 //! What must come of a run or a derivative: the words behind the arrow.
 
-use std::str::FromStr;
-
 use super::GrammarError;
+use super::numbers::{count, reals};
 
 /// A word about a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +47,7 @@ impl RunResult {
             return Ok(RunResult::Near { name: name.to_owned(), values: reals(values)? });
         }
         match word.split_once('=') {
-            Some(("erases", bits)) => number(bits).map(RunResult::Erases),
+            Some(("erases", bits)) => count(bits).map(RunResult::Erases),
             Some(("tape", values)) => Ok(RunResult::Tape(values.to_owned())),
             Some((name, values)) => {
                 Ok(RunResult::Equals { name: name.to_owned(), values: values.to_owned() })
@@ -71,8 +70,8 @@ impl DerivativeResult {
             (Some((name, values)), _) => {
                 Ok(DerivativeResult::By { name: name.to_owned(), values: reals(values)? })
             }
-            (None, Some(("drops", count))) => number(count).map(DerivativeResult::Drops),
-            (None, Some(("reported", count))) => number(count).map(DerivativeResult::Reported),
+            (None, Some(("drops", drops))) => count(drops).map(DerivativeResult::Drops),
+            (None, Some(("reported", reports))) => count(reports).map(DerivativeResult::Reported),
             _ if word == "disagrees" => Ok(DerivativeResult::Disagrees),
             _ if word == "mended" => Ok(DerivativeResult::Mended),
             _ => Err(GrammarError::NoDerivative(word.to_owned())),
@@ -94,12 +93,4 @@ fn pair(names: &str) -> Option<(&str, &str)> {
     };
     let at = names.match_indices(',').map(|(at, _)| at).find(is_between)?;
     Some((names.get(..at)?, names.get(at + 1..)?))
-}
-
-fn reals(values: &str) -> Result<Vec<f64>, GrammarError> {
-    values.split(',').map(number).collect()
-}
-
-pub(super) fn number<T: FromStr>(text: &str) -> Result<T, GrammarError> {
-    text.parse().map_err(|_| GrammarError::NoNumber(text.to_owned()))
 }

@@ -1,7 +1,7 @@
 //! `same as FILE on N random n in 0..1000, m in -5..5 seed 7`: a reference, and what both programs are given.
 
 use super::GrammarError;
-use super::results::number;
+use super::numbers::{count, real, whole};
 
 /// The results are those of another program.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,14 +33,15 @@ const USUAL_SEED: u64 = 1;
 const MOST_RUNS: u64 = 1_000_000;
 
 pub(super) fn parse(text: &str) -> Result<SameAs, GrammarError> {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let rest = text.strip_prefix("same as ").ok_or(GrammarError::SameAs)?;
     let (reference, rest) = rest.split_once(" on ").ok_or(GrammarError::SameAs)?;
-    let (count, rest) = rest.trim().split_once(" random ").ok_or(GrammarError::SameAs)?;
+    let (runs, rest) = rest.split_once(" random ").ok_or(GrammarError::SameAs)?;
     let (inputs, seed) = match rest.rsplit_once(" seed ") {
         Some((inputs, seed)) => (inputs, self::seed(seed.trim())?),
         None => (rest, USUAL_SEED),
     };
-    let count: u64 = number(count.trim())?;
+    let count = count(runs)?;
     if count == 0 {
         return Err(GrammarError::NoRuns);
     }
@@ -52,7 +53,7 @@ pub(super) fn parse(text: &str) -> Result<SameAs, GrammarError> {
 }
 
 fn seed(text: &str) -> Result<u64, GrammarError> {
-    text.parse().map_err(|_| GrammarError::NoSeed(text.to_owned()))
+    count(text).map_err(|_| GrammarError::NoSeed(text.to_owned()))
 }
 
 /// `n in 0..1000`
@@ -60,13 +61,12 @@ fn drawn(text: &str) -> Result<DrawnInput, GrammarError> {
     let unread = || GrammarError::NoDraw(text.to_owned());
     let (name, range) = text.split_once(" in ").ok_or_else(unread)?;
     let (from, to) = range.trim().split_once("..").ok_or_else(unread)?;
-    let plain = |bound: &str| bound.trim().replace('_', "");
-    let (lower, upper) = (plain(from), plain(to));
+    let (lower, upper) = (from.trim(), to.trim());
     let input = DrawnInput {
         name: name.trim().to_owned(),
-        from: number(&lower)?,
-        to: number(&upper)?,
-        integers: lower.parse().ok().zip(upper.parse().ok()),
+        from: real(lower)?,
+        to: real(upper)?,
+        integers: whole(lower).zip(whole(upper)),
     };
     let is_finite = input.from.is_finite() && input.to.is_finite();
     let is_empty = input.integers.map_or(input.from >= input.to, |(from, to)| from >= to);

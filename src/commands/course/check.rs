@@ -1,15 +1,17 @@
 //! `reviver course check`: an exercise, or all of them, and the hint that fits.
 
+use std::path::Path;
+
 use reviver_assembler::suggest::nearest;
 
-use crate::cli::{CourseCheck, TestRunning};
+use crate::cli::CourseCheck;
 use crate::course::grading::{ExerciseState, Grade, grade};
 use crate::course::place::CourseFolder;
 use crate::course::set::{Exercise, exercises};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::{output, read, streams};
 
-pub fn run(options: &CourseCheck, running: TestRunning, json: bool) -> Fallible {
+pub fn run(options: &CourseCheck, json: bool) -> Fallible {
     let exercises = exercises()?;
     let (folder, inside) = CourseFolder::of(&options.folder, exercises);
     if !folder.has_any(exercises) {
@@ -23,7 +25,7 @@ pub fn run(options: &CourseCheck, running: TestRunning, json: bool) -> Fallible 
     };
     let chosen = exercises.iter().filter(|exercise| wanted.is_none_or(|wanted| wanted.name == exercise.name));
     let grades =
-        chosen.map(|exercise| grade(&folder, exercise, running)).collect::<Fallible<Vec<Grade>>>()?;
+        chosen.map(|exercise| grade(&folder, exercise, options.running)).collect::<Fallible<Vec<Grade>>>()?;
     let verdict = verdict(&grades);
     if json {
         streams::print_with(|out| output::object(output::course::members(&grades), &verdict, out))?;
@@ -39,6 +41,13 @@ pub fn run(options: &CourseCheck, running: TestRunning, json: bool) -> Fallible 
 fn called<'e>(exercises: &'e [Exercise], argument: &str) -> Fallible<&'e Exercise> {
     exercises.iter().find(|exercise| exercise.is_called(argument)).ok_or_else(|| {
         let failure = Failure::usage(format_args!("there is no exercise `{argument}`"));
+        let path = Path::new(argument);
+        if (CourseFolder { path: path.to_owned() }).has_any(exercises) {
+            let typed = read::typed(path);
+            return failure.help(format_args!(
+                "{typed} is a folder of exercises, which stands behind a number: `reviver course check 1 {typed}`; in the folder `reviver course check` grades all"
+            ));
+        }
         match nearest(argument, exercises.iter().map(|exercise| &*exercise.name)) {
             Some(near) => failure.help(format_args!("did you mean `{near}`?")),
             None => failure.help(

@@ -9,7 +9,7 @@ use crate::course::set::exercises;
 use crate::failure::Fallible;
 use crate::{output, streams};
 
-pub fn run(running: TestRunning, json: bool) -> Fallible {
+pub fn run(json: bool) -> Fallible {
     let exercises = exercises()?;
     let (folder, _) = CourseFolder::of(Path::new("."), exercises);
     if !folder.has_any(exercises) {
@@ -18,7 +18,7 @@ pub fn run(running: TestRunning, json: bool) -> Fallible {
             false => streams::print(&output::course::offered(exercises)),
         };
     }
-    let grades = exercises.iter().map(|exercise| grade(&folder, exercise, running));
+    let grades = exercises.iter().map(|exercise| grade(&folder, exercise, TestRunning::default()));
     let grades: Vec<Grade> = grades.collect::<Fallible<_>>()?;
     match json {
         true => streams::print_with(|out| output::object(output::course::members(&grades), &Ok(()), out)),

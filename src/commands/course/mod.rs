@@ -11,10 +11,10 @@ use crate::failure::Fallible;
 
 pub fn run(options: &CourseOptions) -> Fallible {
     match &options.command {
-        None => list::run(options.running, options.json),
+        None => list::run(options.json),
         Some(CourseCommand::Start(start)) => start::run(start, options.json),
-        Some(CourseCommand::Check(check)) => check::run(check, options.running, options.json),
+        Some(CourseCommand::Check(check)) => check::run(check, options.json),
         Some(CourseCommand::Read(read)) => read::run(read, options.json),
-        Some(CourseCommand::Report(report)) => report::run(report, options.running, options.json),
+        Some(CourseCommand::Report(report)) => report::run(report, options.json),
     }
 }

@@ -10,13 +10,17 @@ use serde_json::Value as Json;
 use crate::cli::CourseStart;
 use crate::course::book;
 use crate::course::place::CourseFolder;
-use crate::course::set::{Exercise, exercises};
+use crate::course::set::{Exercise, SOLUTION, exercises};
 use crate::failure::{Failure, Fallible, counted};
 use crate::output::told::Object;
 use crate::{output, read, streams};
 
 pub fn run(options: &CourseStart, json: bool) -> Fallible {
     let exercises = exercises()?;
+    if options.folder == Path::new("-") {
+        let failure = Failure::usage("`-` is no folder: everywhere else it is a stream");
+        return Err(failure.help("a folder of that name is `./-`"));
+    }
     let folder = CourseFolder { path: options.folder.clone() };
     let mut copied = Copied::default();
     for exercise in exercises {
@@ -29,6 +33,14 @@ pub fn run(options: &CourseStart, json: bool) -> Fallible {
         let path = folder.path.join(path);
         path.parent().map_or(Ok(()), make_folder)?;
         write(&path, bytes, &mut copied)?;
+    }
+    let solved = exercises.iter().filter(|exercise| folder.file(exercise, SOLUTION).exists()).count();
+    if options.no_solutions && solved > 0 {
+        streams::complain(&format!(
+            "note: {} has solutions of {} already, and they stay; for a class begin another folder, or remove each `{SOLUTION}`\n",
+            read::shown(&folder.path),
+            counted(solved, "exercise")
+        ));
     }
     if json {
         let mut members = Object::default();
@@ -88,7 +100,8 @@ fn told(
         let file = |name: &str| Path::new(&first.name).join(name).display().to_string();
         let (task, start, number) = (file("task.md"), file("start.rasm"), first.number);
         text.push_str(&format!(
-            "\nBegin with the first one:\n  cd {place}\n  read {task}\n  edit {start}\n  reviver course check {number}\n"
+            "\nBegin with the first one:\n  cd {}\n  read {task}\n  edit {start}\n  reviver course check {number}\n",
+            read::typed(&folder.path)
         ));
     }
     text

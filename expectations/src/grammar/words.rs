@@ -1,0 +1,69 @@
+//! A line in words, and texts in quotes. Blanks between words are as many as somebody likes. Knows no word.
+
+use super::GrammarError;
+
+/// The words of a line. Blanks around a sign don't part what it joins: `n = 10` is `n=10`, and `A=1, 2` is `A=1,2`. A comma between
+/// two words that each have a sign is no part of either.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match words.last_mut() {
+            Some(last) if goes_on(last, word) => last.push_str(word),
+            Some(last) => {
+                last.truncate(last.trim_end_matches(',').len());
+                words.push(word.to_owned());
+            }
+            None => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// Whether two pieces are one word. No word begins with a number, so what follows a sign and does is a value; a stack that is given
+/// nothing (`path=`) has its next word apart.
+fn goes_on(last: &str, next: &str) -> bool {
+    let is_value = next.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    let is_name = last.ends_with(',') && !last.contains(['=', '~']) && next.contains(['~', ']']);
+    next.starts_with(['=', '~', ',']) || last.ends_with(['=', '~', ',']) && is_value || is_name
+}
+
+/// The text in quotes that stands behind a word, if the line begins with that word.
+///
+/// # Errors
+/// What stands there isn't one text between two quotation marks.
+pub(super) fn quoted(line: &str, word: &'static str) -> Result<Option<String>, GrammarError> {
+    let Some(rest) = line.strip_prefix(word) else { return Ok(None) };
+    if !rest.starts_with(|c: char| c.is_whitespace() || c == '"') {
+        return Ok(None);
+    }
+    let rest = rest.trim();
+    let inner = rest.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    match inner.filter(|inner| !inner.contains('"')) {
+        Some(inner) => Ok(Some(inner.to_owned())),
+        None => Err(GrammarError::Unquoted { word, found: rest.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_around_signs_part_no_word() {
+        assert_eq!(words("run  n = 10\tA=1, 2 ,3"), ["run", "n=10", "A=1,2,3"]);
+        assert_eq!(words("path= exact a =-1 b= .5"), ["path=", "exact", "a=-1", "b=.5"]);
+        assert_eq!(words("x ~ 1, y~2, z=3"), ["x~1", "y~2", "z=3"]);
+        assert_eq!(words("M[0, 1], x ~ 3"), ["M[0,1],x~3"]);
+        assert_eq!(words(" \t"), [""; 0]);
+    }
+
+    #[test]
+    fn a_text_stands_between_two_quotation_marks() {
+        assert_eq!(quoted("trap  \"a b\" ", "trap"), Ok(Some("a b".into())));
+        assert_eq!(quoted("trap\"a\"", "trap"), Ok(Some("a".into())));
+        assert_eq!((quoted("trapped=1", "trap"), quoted("trap", "trap")), (Ok(None), Ok(None)));
+        for wrong in ["trap \"a", "trap a\"", "trap a", "trap \"", "trap \"a\" b=1", "trap \"a\" \"b\""] {
+            assert!(quoted(wrong, "trap").is_err(), "{wrong}");
+        }
+    }
+}
