@@ -221,8 +221,8 @@ fn numbers_are_read_as_in_the_language() {
     assert_eq!(said[1], "numbers for twice / `4x` is not an integer of 64 bits");
     assert_eq!(said[2], "numbers for twice / `300` is not an integer of 8 bits");
     assert_eq!(said[3], "twice = 2,2 / twice = 2");
-    let half = ".inout x: real default 8\nmul x, 0.5\n";
-    let header = "run -> x=4\nrun -> x=0x4\nrun x=2_000 -> x=1_000.0\nrun x=0x10 -> x~0x8\nrun x=1 -> x=5e-1";
+    let half = ".inout x: real default 8\n.out y: real\nadd y, 0.5*x\n";
+    let header = "run -> y=4\nrun -> y=0x4\nrun x=2_000 -> y=1_000.0\nrun x=0x10 -> y~0x8\nrun x=1 -> y=5e-1";
     assert_eq!(outcomes(header, half), ["met"; 5]);
     let read = ".out sum\nread sum\n";
     assert_eq!(outcomes("run tape=0x10 -> sum=16 tape=", read), ["met"]);

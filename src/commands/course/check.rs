@@ -14,15 +14,15 @@ use crate::{output, read, streams};
 pub fn run(options: &CourseCheck, json: bool) -> Fallible {
     let exercises = exercises()?;
     let (folder, inside) = CourseFolder::of(&options.folder, exercises);
+    let wanted = match &options.exercise {
+        Some(argument) => Some(called(exercises, argument)?),
+        None => inside,
+    };
     if !folder.has_any(exercises) {
         let here = read::shown(&options.folder);
         let failure = Failure::usage(format_args!("there are no exercises in {here}"));
         return Err(failure.help("`reviver course start DIR` copies them into a folder"));
     }
-    let wanted = match &options.exercise {
-        Some(argument) => Some(called(exercises, argument)?),
-        None => inside,
-    };
     let chosen = exercises.iter().filter(|exercise| wanted.is_none_or(|wanted| wanted.name == exercise.name));
     let grades =
         chosen.map(|exercise| grade(&folder, exercise, options.running)).collect::<Fallible<Vec<Grade>>>()?;
