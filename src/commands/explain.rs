@@ -14,7 +14,7 @@ pub fn run(options: &ExplainOptions) -> Fallible {
     let entry = codes::find(name).ok_or_else(|| unknown(name))?;
     match options.json {
         true => streams::print(&format!("{}\n", members(entry))),
-        false => streams::print(&page::page(entry)),
+        false => streams::print(&page::page(entry, &codes::printed(entry.code))),
     }
 }
 
@@ -33,6 +33,7 @@ fn members(entry: &CodeEntry) -> Json {
     match &account.evidence {
         CodeEvidence::Programs { shown, mended } => {
             object["shown"] = tried(entry, shown);
+            object["shown"]["printed"] = codes::printed(entry.code).into();
             object["mended"] = tried(entry, mended);
         }
         CodeEvidence::Untold(why) => object["not_shown"] = (*why).into(),

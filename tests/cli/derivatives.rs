@@ -434,3 +434,34 @@ fn conversions_are_counted_on_the_way_there() {
         assert!(command == "jacobian" || told.count() == 1, "{command}: {reported:?}");
     }
 }
+
+/// A cell that is freed and changes with the inputs is told by whoever is asked for a derivative of the order at which it changes.
+#[test]
+fn what_is_freed_counts_up_to_the_order_that_is_asked_for() {
+    let freed = |value: &str| {
+        format!(
+            ".inout x, z: real default 0\n.out y: real\n.var t: real\nadd t, {value}\nvacate t\nadd y, x + z\n"
+        )
+    };
+    for (value, first) in [("x", 1), ("x*x", 2), ("x*z", 3), ("x*x*x", 3)] {
+        for order in 1..4 {
+            let ran = on(&freed(value), "taylor", &format!("--along x --order {order}")).expect(0);
+            let is_told = ran.stderr.contains("warning[L03]");
+            assert_eq!(is_told, order >= first && value != "x*z", "{value}, {order}: {ran:?}");
+        }
+    }
+    for command in ["hessian", "hessian --times x=1"] {
+        for (value, is_told) in
+            [("x", true), ("x*x", true), ("x*z", true), ("x*x*x", false), ("x - x", false)]
+        {
+            let (command, times) = command.split_once(' ').unwrap_or((command, ""));
+            let ran = on(&freed(value), command, &format!("--loss y {times}")).expect(0);
+            assert_eq!(ran.stderr.matches("warning[L03]").count(), usize::from(is_told), "{value}: {ran:?}");
+        }
+    }
+    // The same holds for what becomes an integer.
+    let converted = ".inout x: real default 0\n.out y: real, n\nadd n, toint(x*x)\nadd y, x\n";
+    assert!(!on(converted, "taylor", "--along x --order 1").expect(0).stderr.contains("L04"));
+    on(converted, "taylor", "--along x --order 2").expect(0).says("warning[L04]");
+    on(converted, "hessian", "--loss y").expect(0).says("warning[L04]");
+}

@@ -143,17 +143,59 @@ fn an_unknown_code_is_answered_with_the_nearest_one() {
     assert_eq!(object["error"]["kind"], "usage");
 }
 
-#[test]
-fn the_page_of_errors_is_current() {
-    let path = root().join("docs/errors.md");
-    let current = page::document(codes::all());
+/// What commands print, each behind its code, as the machine has it in it.
+fn printed() -> Vec<(&'static str, String)> {
+    let folder = Folder::new();
+    let printed = |(entry, shown, _): (&'static CodeEntry, &CodeTrial, _)| {
+        let file = entry.file();
+        folder.file(&file, shown.text);
+        let program = env!("CARGO_BIN_EXE_reviver");
+        let command = shown.typed(&file).replacen("reviver", program, 1);
+        (entry.code, folder.shell(&format!("{command} 2>&1")).stdout)
+    };
+    programs().map(printed).collect()
+}
+
+/// A file that a test writes, as it is to be.
+#[track_caller]
+fn is_current(path: &str, current: &str) {
+    let path = root().join(path);
     if std::env::var_os("UPDATE_ERRORS").is_some() {
-        std::fs::write(&path, &current).unwrap();
+        std::fs::write(&path, current).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         committed == current,
-        "docs/errors.md is not what the codes say; to write it anew, run\n\
-         UPDATE_ERRORS=1 cargo test --test cli explain::"
+        "{} is not what the codes say; to write it anew, run\n\
+         UPDATE_ERRORS=1 cargo test --test cli explain::",
+        path.display()
     );
+}
+
+#[test]
+fn the_page_of_errors_is_current() {
+    let printed = printed();
+    let of = |entry: &CodeEntry| {
+        let own = printed.iter().find(|(code, _)| *code == entry.code);
+        own.map(|(_, text)| text.clone()).unwrap_or_default()
+    };
+    is_current("docs/errors.md", &page::document(codes::all(), of));
+    let further_in = |text: &str| -> String {
+        text.lines().map(|line| format!("{}\n", format!("    {line}").trim_end())).collect()
+    };
+    let kept = printed.iter().map(|(code, text)| format!("{code}\n{}", further_in(text)));
+    is_current("vm/src/codes/printed.txt", &kept.collect::<String>());
+}
+
+#[test]
+fn what_the_smallest_program_prints_is_shown_below_it() {
+    for (code, text) in printed() {
+        let trimmed: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+        assert!(trimmed.contains(&format!("[{code}]")), "{code}: {text}");
+        assert_eq!(codes::printed(code), trimmed, "{code}");
+    }
+    let page = reviver("explain T20").expect(0).stdout;
+    assert!(page.contains("    $ reviver run index-outside.rasm\n    trap[T20]: "), "{page}");
+    let object = reviver("explain T20 --json").expect(0).json();
+    assert!(object["shown"]["printed"].as_str().unwrap().starts_with("trap[T20]: "));
 }

@@ -57,12 +57,25 @@ pub struct Reports {
     tallies: BTreeMap<(u32, Loss), Tally>,
     /// What is watched of a run in floats that is to come back the way it went.
     pub(crate) watch: Option<Watch>,
+    /// Up to which order a lifted number's derivatives matter; every one if nobody has said.
+    #[serde(skip)]
+    orders: Option<usize>,
 }
 
 impl Reports {
     /// Of a run that was only watched: nothing was lost.
     pub fn watched(watch: Option<Watch>) -> Reports {
-        Reports { tallies: BTreeMap::new(), watch }
+        Reports { watch, ..Reports::default() }
+    }
+
+    /// Such that have noted nothing, and look at derivatives up to an order.
+    pub(crate) fn up_to(order: usize) -> Reports {
+        Reports { orders: Some(order), ..Reports::default() }
+    }
+
+    /// Up to which order a lifted number's derivatives matter.
+    pub(crate) fn orders(&self) -> usize {
+        self.orders.unwrap_or(usize::MAX)
     }
 
     /// Notes a loss at the instruction of this index.
@@ -77,6 +90,13 @@ impl Reports {
         other.iter().for_each(|(at, loss, tally)| self.add(at, loss, tally));
     }
 
+    /// Takes over what others have noted where these have noted nothing.
+    pub(crate) fn complete(&mut self, other: &Reports) {
+        for (at, loss, tally) in other.iter() {
+            self.tallies.entry((at, loss)).or_insert(tally);
+        }
+    }
+
     /// Adds what was noted of one instruction.
     pub fn add(&mut self, at: u32, loss: Loss, tally: Tally) {
         let own = self.tallies.entry((at, loss)).or_default();
@@ -86,7 +106,8 @@ impl Reports {
 
     /// Such that note and watch the same, and have seen nothing.
     pub(crate) fn anew(&self) -> Reports {
-        Reports { tallies: BTreeMap::new(), watch: self.watch.as_ref().map(|_| Watch::default()) }
+        let watch = self.watch.as_ref().map(|_| Watch::default());
+        Reports { watch, orders: self.orders, ..Reports::default() }
     }
 
     /// Whether they are the same in whichever order they were made: nothing in them depends on the numbers of steps, and no sum of floats.

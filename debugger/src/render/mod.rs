@@ -19,6 +19,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use reviver_isa::codes::page;
+use reviver_vm::codes;
 use reviver_vm::explain::Explanation;
 use reviver_vm::{Cause, Program};
 
@@ -158,7 +159,7 @@ impl RenderedText<'_> {
             Outcome::Unplotted(names) if names.is_empty() => line!(self, "nothing is plotted any more"),
             Outcome::Unplotted(names) => line!(self, "still plotted: {}", names.join(", ")),
             Outcome::Help(commands) => self.help(commands),
-            Outcome::Explained(entry) => self.out.push_str(&page::page(entry)),
+            Outcome::Explained(entry) => self.out.push_str(&page::page(entry, &codes::printed(entry.code))),
             Outcome::All(all) => self.all(all),
             Outcome::Saved(path) => line!(self, "saved to {path}"),
             Outcome::Empty => line!(self, "there are none"),

@@ -15,7 +15,7 @@ Written from the codes themselves by `reviver`; a test holds this page to them. 
 `reviver explain` lists all. A message shows its code in brackets (`error[E20]`, `warning[W03]`, `trap[T22]`, `warning[L01]`), and with
 `--json` it is the member `code`. A code never changes its meaning. Its words (`reviver explain index-outside`) do as well.
 
-Each program is the smallest one that shows its code, and no other; behind it stands the same one mended, or
+Each program is the smallest one that shows its code, and no other, with what is printed then; behind it stands the same one mended, or
 another command where only that is at fault.
 ";
 
@@ -27,8 +27,8 @@ const KINDS: [(char, &str); 4] = [
     ('L', "Losses: derivatives may be wrong"),
 ];
 
-/// An entry on a terminal.
-pub fn page(entry: &CodeEntry) -> String {
+/// An entry on a terminal, with what its command prints.
+pub fn page(entry: &CodeEntry, printed: &str) -> String {
     let CodeEntry { code, words, account } = entry;
     let mut text = format!("{code} {words}: {}\n\n", account.title);
     paragraph(&mut text, account.meaning);
@@ -36,6 +36,7 @@ pub fn page(entry: &CodeEntry) -> String {
         CodeEvidence::Programs { shown, mended } => {
             let _ = writeln!(text, "\nThe smallest program that shows it:\n");
             trial(&mut text, entry, shown);
+            printed.lines().for_each(|line| text.extend([format!("    {line}").trim_end(), "\n"]));
             text.push('\n');
             paragraph(&mut text, account.cure);
             match shown.text == mended.text {
@@ -73,30 +74,33 @@ pub fn overview(entries: impl Iterator<Item = &'static CodeEntry> + Clone) -> St
     text
 }
 
-/// All entries as a document.
-pub fn document(entries: impl Iterator<Item = &'static CodeEntry> + Clone) -> String {
+/// All entries as a document, each with what its command prints.
+pub fn document(
+    entries: impl Iterator<Item = &'static CodeEntry> + Clone,
+    printed: impl Fn(&CodeEntry) -> String,
+) -> String {
     let mut text = BEGINNING.to_owned();
     for (letter, title) in KINDS {
         let _ = write!(text, "\n## {title}\n");
         for entry in entries.clone().filter(|entry| entry.code.starts_with(letter)) {
-            section(&mut text, entry);
+            section(&mut text, entry, &printed(entry));
         }
     }
     text
 }
 
-fn section(text: &mut String, entry: &CodeEntry) {
+fn section(text: &mut String, entry: &CodeEntry, printed: &str) {
     let CodeEntry { code, words, account } = entry;
     let _ = write!(text, "\n### {code} {words}\n\n*{}.* {}\n", account.title, account.meaning);
     match &account.evidence {
         CodeEvidence::Programs { shown, mended } => {
-            fenced(text, entry, shown);
+            fenced(text, entry, shown, printed);
             let _ = write!(text, "\n{}\n", account.cure);
             match shown.text == mended.text {
                 true => {
                     let _ = write!(text, "\n```text\n$ {}\n```\n", mended.typed(&entry.file()));
                 }
-                false => fenced(text, entry, mended),
+                false => fenced(text, entry, mended, ""),
             }
         }
         CodeEvidence::Untold(why) => {
@@ -105,10 +109,10 @@ fn section(text: &mut String, entry: &CodeEntry) {
     }
 }
 
-fn fenced(text: &mut String, entry: &CodeEntry, trial: &CodeTrial) {
+fn fenced(text: &mut String, entry: &CodeEntry, trial: &CodeTrial, printed: &str) {
     let _ = write!(text, "\n```text\n");
     lines(trial).for_each(|line| text.extend([&line, "\n"]));
-    let _ = write!(text, "$ {}\n```\n", trial.typed(&entry.file()));
+    let _ = write!(text, "$ {}\n{printed}```\n", trial.typed(&entry.file()));
 }
 
 fn trial(text: &mut String, entry: &CodeEntry, trial: &CodeTrial) {

@@ -39,8 +39,8 @@ pub trait Reals: Copy + 'static {
     fn admit(&self, a: Self::Cell) -> Eval<Self::Cell>;
     /// The distance from |a| to the next greater representable number, as an f64.
     fn ulp(&self, a: Self::Cell) -> f64;
-    /// The largest magnitude of what a lifted number carries beside its primal value; 0 in a plain system.
-    fn tangent(&self, _a: Self::Cell) -> f64 {
+    /// The largest magnitude of what a lifted number carries beside its primal value, of so many orders at most; 0 in a plain system.
+    fn tangent(&self, _a: Self::Cell, _orders: usize) -> f64 {
         0.0
     }
     /// The number without what a lifted one carries beside its value: a constant.

@@ -349,7 +349,7 @@ fn bits_hold_one_word_for_each_coefficient() {
     assert_eq!(lifted.to_bits(lifted.of_bits(series)), series);
     assert_eq!(lifted.to_bits(Coefficients::default()), [0; 3]);
     let cell = lifted.of_bits(series);
-    assert_eq!((lifted.to_f64(cell), lifted.tangent(cell), F64.tangent(2.0)), (2.0, 5.0, 0.0));
+    assert_eq!((lifted.to_f64(cell), lifted.tangent(cell, 2), F64.tangent(2.0, 2)), (2.0, 5.0, 0.0));
     assert_eq!(
         (lifted.text(cell), lifted.parse("2.0").map(|two| two.0)),
         ("2.0".into(), Some([2.0, 0.0, 0.0]))

@@ -66,7 +66,8 @@ pub static CONVERTED: CodeAccount = CodeAccount {
 pub static FREED_WITH_TANGENT: CodeAccount = CodeAccount {
     title: "a cell was freed that is empty here and not beside",
     meaning: "The cell holds 0, or what rounding left, and so it may be freed. But it changes with the inputs: with others it holds \
-              something, and the program traps there. What it passes on is missing in the derivatives.",
+              something, and the program traps there. What it passes on is missing in the derivatives. Those count that are asked \
+              for: of a Taylor series the ones up to its order, of a Hessian the second ones too.",
     cure: "Undo what made the value, so that the cell is empty whatever is given.",
     evidence: programs(
         trial(

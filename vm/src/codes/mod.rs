@@ -125,6 +125,16 @@ pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     all().flat_map(|entry| [entry.code, entry.words])
 }
 
+/// What the commands of the accounts print, as real runs did: behind each code its lines, further in. A test writes it and holds it to the program.
+const PRINTED: &str = include_str!("printed.txt");
+
+/// What the command prints that is tried on the smallest program of a code; nothing where no program shows it.
+pub fn printed(code: &str) -> String {
+    let lines = PRINTED.lines().skip_while(|line| *line != code).skip(1);
+    let own = lines.take_while(|line| line.is_empty() || line.starts_with(' '));
+    own.flat_map(|line| [line.strip_prefix("    ").unwrap_or(line), "\n"]).collect()
+}
+
 /// What somebody means who gives a code or its words, in capitals or not, or the code as a message shows it:
 /// `trap[T20]`.
 pub fn find(name: &str) -> Option<&'static CodeEntry> {

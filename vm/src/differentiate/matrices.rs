@@ -12,7 +12,8 @@ use crate::state::{Adjoints, State, TapeEntry};
 use crate::strategy::{CourseCost, Retention, Taken};
 
 use super::lift::lift;
-use super::pass::{Keeps, forward, round};
+use super::pass::{Keeps, forward, forward_until, round};
+use super::turning::Turning;
 use super::{DifferentiateError, Subject, Trust, Variable};
 
 /// The highest order of a Taylor series.
@@ -28,6 +29,9 @@ pub struct Taylor {
 
 /// Bits of a truncated Taylor series.
 type Series = [u64; MAX_ORDER + 1];
+
+/// Bits of a series that has second derivatives.
+type SecondOrder = [u64; 3];
 
 /// Which way a Jacobian was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -312,7 +316,24 @@ fn products<D: Iterator<Item = f64>>(
             hessian.trust.mended = round.mended;
         }
     }
+    if let Some(reports) = curved(subject, cell, inputs) {
+        hessian.trust.reports.complete(&reports);
+    }
     Ok(hessian)
+}
+
+/// What a run there loses whose second derivatives aren't 0, though the first ones may be: dual numbers don't see it. The inputs move in a
+/// direction without a pattern, in which no sum of second derivatives is 0 by chance. None where something has no value that the
+/// Hessian gets by without.
+fn curved(subject: &Subject, loss: usize, inputs: &[Variable]) -> Option<Reports> {
+    let golden = (5f64.sqrt() - 1.0) / 2.0;
+    let mut direction = room::with_capacity(inputs.len()).ok()?;
+    let components = (1..=inputs.len()).map(|n| 0.5 + (n as f64 * golden).fract());
+    direction.extend(inputs.iter().map(|input| input.origin).zip(components));
+    let mut machine = subject.machine(subject.lifted::<SecondOrder>(&direction).ok()?);
+    machine.report_in(Reports::up_to(2));
+    let turning = Turning::of(subject, &[loss]);
+    Some(forward_until(subject, machine, turning.stops()).ok()?.reports().clone())
 }
 
 /// The Hessian: its product with each unit direction.
@@ -341,7 +362,9 @@ pub fn taylor(
 ) -> Result<Taylor, DifferentiateError> {
     let cells = cells(subject, outputs)?;
     let start = subject.lifted::<Series>(&[(along.origin, 1.0)])?;
-    let machine = forward(subject, subject.machine(start))?;
+    let mut machine = subject.machine(start);
+    machine.report_in(Reports::up_to(order));
+    let machine = forward(subject, machine)?;
     let reals = &machine.state().reals;
     let mut series = room::with_capacity(outputs.len())?;
     for cell in cells {

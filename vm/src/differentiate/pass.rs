@@ -351,8 +351,17 @@ pub(super) fn forward<B: Interpreted>(
     subject: &Subject,
     machine: Machine<B>,
 ) -> Result<Machine<B>, DifferentiateError> {
+    forward_until(subject, machine, None)
+}
+
+/// Runs to the end, or to a place to stop at, from where nobody goes back.
+pub(super) fn forward_until<B: Interpreted>(
+    subject: &Subject,
+    machine: Machine<B>,
+    stops: Option<&Stops>,
+) -> Result<Machine<B>, DifferentiateError> {
     let mut course = Course::begin(machine, None, Travel::Forward)?;
-    forward_to(subject, Keeps::Nothing, &mut course, None)?;
+    forward_to(subject, Keeps::Nothing, &mut course, stops)?;
     Ok(course.into_machine())
 }
 

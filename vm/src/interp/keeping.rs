@@ -164,7 +164,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
             return self.report_adjoint(Loss::Converted, source);
         }
         // Tangents are those of the way there, which a way back in gradient mode only comes by once more.
-        let tangent = self.numbers.reals.tangent(self.real(source));
+        let tangent = self.numbers.reals.tangent(self.real(source), self.reports.orders());
         if tangent > self.tolerance {
             self.reports.note(self.at, Loss::ConvertedWithTangent, tangent);
         }
@@ -249,7 +249,7 @@ pub(crate) fn report_freed<R: Reals<Bits: Lanes>>(
     adjoint: Option<R::Cell>,
 ) {
     let value = reals.of_bits(bits);
-    let tangent = reals.tangent(value);
+    let tangent = reals.tangent(value, reports.orders());
     if tangent > freeing.tolerance {
         reports.note(freeing.at, Loss::FreedWithTangent, tangent);
     }

@@ -94,8 +94,11 @@ where
         self.plain.ulp(a.primal())
     }
 
-    fn tangent(&self, a: Self::Cell) -> f64 {
-        a.0.iter().skip(1).fold(0.0, |greatest, &lane| self.plain.to_f64(lane).abs().max(greatest))
+    fn tangent(&self, a: Self::Cell, orders: usize) -> f64 {
+        a.0.iter()
+            .skip(1)
+            .take(orders)
+            .fold(0.0, |greatest, &lane| self.plain.to_f64(lane).abs().max(greatest))
     }
 
     fn primal(&self, a: Self::Cell) -> Self::Cell {
