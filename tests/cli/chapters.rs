@@ -52,6 +52,7 @@ fn a_chapter_is_called_by_its_number_or_its_name_and_listings_are_those_lines() 
         .expect(2)
         .says("the book has no chapter `04-branch`")
         .says("04-branches");
+    reviver("course read garbage").expect(2).says("did you mean `05-garbage`?");
     reviver("course read 99").expect(2).says("`reviver course read` lists them");
 }
 

@@ -296,6 +296,7 @@ fn what_is_asked_for_wrongly_is_said() {
     let folder = begun();
     within(&folder, "course check 999").expect(2).says("there is no exercise `999`");
     within(&folder, "course check 01-swap-two-cell").expect(2).says("did you mean `01-swap-two-cells`?");
+    within(&folder, "course check slip").expect(2).says("did you mean `04-the-slip`?");
     folder.reviver("course check 1 .").expect(2).says("there are no exercises in .");
     folder.reviver("course").expect(0).prints_part("`reviver course start DIR` copies them");
     std::fs::remove_file(folder.path(FIRST)).unwrap();

@@ -440,7 +440,7 @@ fn conversions_are_counted_on_the_way_there() {
 fn what_is_freed_counts_up_to_the_order_that_is_asked_for() {
     let freed = |value: &str| {
         format!(
-            ".inout x, z: real default 0\n.out y: real\n.var t: real\nadd t, {value}\nvacate t\nadd y, x + z\n"
+            ".inout x: real default 0, z: real default 0\n.out y: real\n.var t: real\nadd t, {value}\nvacate t\nadd y, x + z\n"
         )
     };
     for (value, first) in [("x", 1), ("x*x", 2), ("x*z", 3), ("x*x*x", 3)] {

@@ -43,6 +43,8 @@ pub enum GrammarError {
     NoEntry(String),
     #[error("`{0}` is no number")]
     NoNumber(String),
+    #[error("`{0}` doesn't say how many: that is a whole number, 0 or more")]
+    NoCount(String),
     #[error("write `grad LOSS … -> …`, `hessian LOSS … -> …` or `jacobian … -> …`")]
     Derivative,
     #[error("write `same as FILE on N random n in 0..1000, m in -5..5 seed 7`")]

@@ -160,7 +160,7 @@ mod tests {
             ("reference.rasm", 100, 7, 2)
         );
         assert!(matches!(
-            parse("same\t as  reference.rasm  on 5  random n  in 0x0 .. 1_000 seed  7"),
+            parse("same\t as  reference.rasm  on 5  random n  in 0x0 .. 1_000 , seed  7"),
             Ok(Expectation::SameAs(_))
         ));
         assert_eq!(parse("at  most 0xc  steps"), parse("at most 12 steps"));
@@ -192,7 +192,7 @@ mod tests {
             ("run word=7 -> b=1", "`7`"),
             ("run -> b", "`b` says nothing of a result"),
             ("run -> x~1,y", "`y` is no number"),
-            ("run -> erases=many", "`many` is no number"),
+            ("run -> erases=many", "`many` doesn't say how many"),
             ("grad -> x~1", "grad LOSS"),
             ("grad y -> x,y~1", "`x,y`"),
             ("hessian y -> x~1", "a row and a column"),
@@ -202,7 +202,9 @@ mod tests {
             ("same as f.rasm on 5 random n in 3..3", "nothing lies"),
             ("same as f.rasm on 5 random n 0..3", "`n 0..3`"),
             ("same as f.rasm on 5 random n in 0..3 seed x", "`x` is no seed"),
-            ("at most many steps", "`many` is no number"),
+            ("at most many steps", "`many` doesn't say how many"),
+            ("at most -1 steps", "a whole number, 0 or more"),
+            ("uses no `swap", "write `uses no WORD`"),
             ("uses no overwrit", "`overwrit` is no word of the language"),
         ] {
             assert!(error(text).contains(part), "{text}: {}", error(text));

@@ -21,7 +21,7 @@ pub(super) fn reals(values: &str) -> Result<Vec<f64>, GrammarError> {
 /// How many.
 pub(super) fn count(text: &str) -> Result<u64, GrammarError> {
     let count = whole(text).and_then(|count| u64::try_from(count).ok());
-    count.ok_or_else(|| GrammarError::NoNumber(text.to_owned()))
+    count.ok_or_else(|| GrammarError::NoCount(text.to_owned()))
 }
 
 /// An integer; none where the text is another number, or none.

@@ -55,7 +55,7 @@ pub(super) fn parse(text: &str) -> Result<Property, GrammarError> {
     let words: Vec<&str> = text.split_whitespace().collect();
     match words[..] {
         ["at", "most", steps, "steps" | "step"] => count(steps).map(Property::AtMost),
-        ["uses", "no", word] => used(word.trim_matches('`')),
+        ["uses", "no", word] => used(plain(word)?),
         [] => Err(GrammarError::Nothing),
         ["uses", ..] => Err(GrammarError::UsesNo),
         ["at", ..] => Err(GrammarError::AtMost),
@@ -68,6 +68,12 @@ pub(super) fn parse(text: &str) -> Result<Property, GrammarError> {
             fixed.map(|(_, property)| property).ok_or_else(|| unknown(&joined))
         }
     }
+}
+
+/// A word, of which the marks that names of the language have in prose are no part.
+fn plain(word: &str) -> Result<&str, GrammarError> {
+    let plain = word.strip_prefix('`').and_then(|word| word.strip_suffix('`')).unwrap_or(word);
+    if plain.contains('`') { Err(GrammarError::UsesNo) } else { Ok(plain) }
 }
 
 fn used(word: &str) -> Result<Property, GrammarError> {

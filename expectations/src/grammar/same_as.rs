@@ -48,7 +48,12 @@ pub(super) fn parse(text: &str) -> Result<SameAs, GrammarError> {
     if count > MOST_RUNS {
         return Err(GrammarError::TooManyRuns(count, MOST_RUNS));
     }
-    let inputs = inputs.split(',').map(|input| drawn(input.trim())).collect::<Result<_, _>>()?;
+    let inputs = inputs
+        .trim_end()
+        .trim_end_matches(',')
+        .split(',')
+        .map(|input| drawn(input.trim()))
+        .collect::<Result<_, _>>()?;
     Ok(SameAs { reference: reference.trim().to_owned(), count, inputs, seed })
 }
 

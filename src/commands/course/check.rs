@@ -48,7 +48,10 @@ fn called<'e>(exercises: &'e [Exercise], argument: &str) -> Fallible<&'e Exercis
                 "{typed} is a folder of exercises, which stands behind a number: `reviver course check 1 {typed}`; in the folder `reviver course check` grades all"
             ));
         }
-        match nearest(argument, exercises.iter().map(|exercise| &*exercise.name)) {
+        let names = || exercises.iter().map(|exercise| &*exercise.name);
+        // A part of the name is enough to mean it.
+        let part = || names().find(|name| name.contains(&*argument.to_lowercase()));
+        match nearest(argument, names()).or_else(part) {
             Some(near) => failure.help(format_args!("did you mean `{near}`?")),
             None => failure.help(
                 "it is named by its number, in front of the folder: `reviver course check 3 DIR`; `reviver course` lists them",

@@ -30,7 +30,10 @@ pub fn run(options: &CourseRead, json: bool) -> Fallible {
 fn called<'c>(chapters: &'c [Chapter], argument: &str) -> Fallible<&'c Chapter> {
     chapters.iter().find(|chapter| chapter.is_called(argument)).ok_or_else(|| {
         let failure = Failure::usage(format_args!("the book has no chapter `{argument}`"));
-        match nearest(argument, chapters.iter().map(|chapter| &*chapter.name)) {
+        let names = || chapters.iter().map(|chapter| &*chapter.name);
+        // A part of the name is enough to mean it.
+        let part = || names().find(|name| name.contains(&*argument.to_lowercase()));
+        match nearest(argument, names()).or_else(part) {
             Some(near) => failure.help(format_args!("did you mean `{near}`?")),
             None => failure.help("`reviver course read` lists them"),
         }

@@ -328,8 +328,9 @@ fn products<D: Iterator<Item = f64>>(
 fn curved(subject: &Subject, loss: usize, inputs: &[Variable]) -> Option<Reports> {
     let golden = (5f64.sqrt() - 1.0) / 2.0;
     let mut direction = room::with_capacity(inputs.len()).ok()?;
-    let components = (1..=inputs.len()).map(|n| 0.5 + (n as f64 * golden).fract());
-    direction.extend(inputs.iter().map(|input| input.origin).zip(components));
+    let component = |n: usize| 0.5 + (n as f64 * golden).fract();
+    let length = (1..=inputs.len()).map(|n| component(n).powi(2)).sum::<f64>().sqrt();
+    direction.extend(inputs.iter().zip(1..).map(|(input, n)| (input.origin, component(n) / length)));
     let mut machine = subject.machine(subject.lifted::<SecondOrder>(&direction).ok()?);
     machine.report_in(Reports::up_to(2));
     let turning = Turning::of(subject, &[loss]);
