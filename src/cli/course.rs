@@ -1,9 +1,11 @@
 //! What `course` is told.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Subcommand};
 
+use super::counts::count_from_1;
 use super::{Force, TestRunning};
 
 /// Learn reversible computing by exercises that grade themselves.
@@ -13,7 +15,7 @@ use super::{Force, TestRunning};
 #[command(after_help = "Examples:
   reviver course start mine
   cd mine && reviver course check 1
-  reviver course read 1 | less
+  reviver course read 1 --columns 80 | less
   reviver course report class/* -o grades.csv")]
 pub struct CourseOptions {
     #[command(subcommand)]
@@ -66,6 +68,9 @@ pub struct CourseRead {
     /// Its number or its name; without it, a list of the chapters
     #[arg(value_name = "CHAPTER")]
     pub chapter: Option<String>,
+    /// Fold paragraphs to so many columns, 100 at most; without this to those of a terminal, and not at all where it goes elsewhere
+    #[arg(long, value_name = "N", value_parser = count_from_1::<NonZeroUsize>)]
+    pub columns: Option<NonZeroUsize>,
 }
 
 /// Grade folders of exercises, one line of a CSV each.

@@ -47,8 +47,14 @@ fn tried(entry: &CodeEntry, trial: &CodeTrial) -> Json {
 
 fn unknown(name: &str) -> Failure {
     let failure = Failure::usage(format_args!("there is no code `{name}`"));
-    match nearest(name, codes::names()) {
-        Some(near) => failure.help(format_args!("did you mean `{near}`?")),
-        None => failure.help("`reviver explain` lists them all"),
+    if let Some(near) = nearest(name, codes::names()) {
+        return failure.help(format_args!("did you mean `{near}`?"));
+    }
+    let part = name.to_lowercase();
+    let having = codes::all().filter(|entry| !part.is_empty() && entry.words.contains(&part));
+    let having: Vec<String> = having.map(|entry| format!("`{}`", entry.words)).collect();
+    match having.is_empty() {
+        true => failure.help("`reviver explain` lists them all"),
+        false => failure.help(format_args!("this is a part of {}", having.join(", "))),
     }
 }

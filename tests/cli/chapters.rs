@@ -52,6 +52,10 @@ fn a_chapter_is_called_by_its_number_or_its_name_and_listings_are_those_lines() 
         .expect(2)
         .says("the book has no chapter `04-branch`")
         .says("04-branches");
+    let folded = reviver("course read 5 --columns 60").expect(0).stdout;
+    let prose = folded.lines().filter(|line| line.starts_with("Euclid's algorithm finds"));
+    assert_eq!(prose.map(str::len).collect::<Vec<_>>(), [59], "{folded}");
+    reviver("course read 5 --columns 0").expect(2).says("at least 1");
     reviver("course read garbage").expect(2).says("did you mean `05-garbage`?");
     reviver("course read 99").expect(2).says("`reviver course read` lists them");
 }

@@ -1,5 +1,7 @@
 //! `reviver course read`: the book, a chapter at a time.
 
+use std::num::NonZeroUsize;
+
 use reviver_assembler::suggest::nearest;
 
 use crate::cli::CourseRead;
@@ -23,7 +25,10 @@ pub fn run(options: &CourseRead, json: bool) -> Fallible {
         true => {
             streams::print_with(|out| output::object(output::chapter::whole(chapter, &text), &Ok(()), out))
         }
-        false => streams::print(&output::chapter::folded(&text, streams::columns())),
+        false => {
+            let columns = options.columns.map(NonZeroUsize::get).or_else(streams::columns);
+            streams::print(&output::chapter::folded(&text, columns))
+        }
     }
 }
 
