@@ -49,7 +49,7 @@ pub struct CourseStart {
 /// Grade an exercise, or all of them, and give the hint that fits.
 #[derive(Debug, Args)]
 pub struct CourseCheck {
-    /// Its number or its name; without it, that of the present folder, or all
+    /// Its number, its name or its folder; without it, that of the present folder, or all
     #[arg(value_name = "NN")]
     pub exercise: Option<String>,
     /// The folder with the exercises

@@ -19,7 +19,7 @@ impl CourseFolder {
         let name = whole.as_ref().and_then(|whole| whole.file_name()).and_then(|name| name.to_str());
         let inside = exercises.iter().find(|exercise| Some(&*exercise.name) == name);
         match inside.filter(|_| path.join(START).exists()) {
-            Some(exercise) => (CourseFolder { path: plain(path).join("..") }, Some(exercise)),
+            Some(exercise) => (CourseFolder { path: around(path, exercise) }, Some(exercise)),
             None => (CourseFolder { path: path.to_owned() }, None),
         }
     }
@@ -37,6 +37,16 @@ impl CourseFolder {
     /// Whether there is anything of the course in it.
     pub fn has_any(&self, exercises: &[Exercise]) -> bool {
         exercises.iter().any(|exercise| self.program(exercise).exists())
+    }
+}
+
+/// The folder that the folder of an exercise is in, as somebody would name it.
+fn around(path: &Path, exercise: &Exercise) -> PathBuf {
+    let is_named = path.file_name().is_some_and(|name| name == &*exercise.name);
+    match path.parent().filter(|_| is_named) {
+        Some(parent) if parent == Path::new("") => PathBuf::from("."),
+        Some(parent) => parent.to_owned(),
+        None => plain(path).join(".."),
     }
 }
 

@@ -60,7 +60,8 @@ pub fn one(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible
 fn of_name(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible<Vec<FollowedCell>> {
     let (base, indices) = match name.split_once('[') {
         Some((base, rest)) => {
-            let indices = rest.strip_suffix(']').ok_or_else(|| unclosed(option, name, base))?;
+            let indices = rest.strip_suffix(']').filter(|indices| !indices.is_empty());
+            let indices = indices.ok_or_else(|| misnamed(option, name, base))?;
             (base, Some(indices))
         }
         None => (name, None),
@@ -82,11 +83,12 @@ fn of_name(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible
     }
 }
 
-/// A bracket that no other one closes.
-fn unclosed(option: &str, name: &str, base: &str) -> Failure {
-    Failure::usage(format_args!("{option}: `{name}` has a bracket that isn't closed")).help(format_args!(
-        "a cell of an array is named as in `{base}[0]`, and of a matrix as in `{base}[0,1]`"
+/// An index that is none: a bracket isn't closed, or it is empty.
+fn misnamed(option: &str, name: &str, base: &str) -> Failure {
+    Failure::usage(format_args!(
+        "{option}: `{name}` is no name of a cell: an index stands between `[` and `]`, and nothing behind it"
     ))
+    .help(format_args!("a cell of an array is named as in `{base}[0]`, and of a matrix as in `{base}[0,1]`"))
 }
 
 /// All cells of a declaration.

@@ -251,6 +251,21 @@ fn the_first_exercise_is_begun_hinted_at_and_passed() {
     command.args(["course", "check"]).current_dir(folder.path("mine/01-swap-two-cells"));
     let ran = crate::support::ran(&mut command, b"").expect(0).prints_part("1. Swap two cells: passed");
     ran.prints_part("next: There and back by hand, ../02-there-and-back/task.md; ");
+    // So it is where a path is typed that a shell has completed.
+    let next = |path: &str, next: &str| {
+        let ran = folder.reviver(&format!("course check {path}")).expect(0);
+        ran.prints_part(&format!("next: There and back by hand, {next}/02-there-and-back/task.md; "));
+    };
+    next("mine/01-swap-two-cells", "mine");
+    next("./mine/01-swap-two-cells/start.rasm", "./mine");
+    within(&folder, "course check 01-swap-two-cells/start.rasm").expect(0).prints_part(
+        "next: There and back by hand, 02-there-and-back/task.md; `reviver course check 2` grades it",
+    );
+    for argument in ["start.rasm", "./start.rasm", "."] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_reviver"));
+        command.args(["course", "check", argument]).current_dir(folder.path("mine/01-swap-two-cells"));
+        crate::support::ran(&mut command, b"").expect(0).prints_part("1. Swap two cells: passed");
+    }
 }
 
 #[test]

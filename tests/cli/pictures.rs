@@ -238,7 +238,7 @@ fn what_can_not_be_plotted_is_told() {
     reviver(&format!("{fib} a,a")).expect(2).says("named twice");
     reviver(&format!("{fib} a[1]")).expect(2).says("a scalar takes no index");
     reviver(&format!("{fib} a --grad a")).expect(2).says("no real cell");
-    for wrong in ["A[0", "A[0,1", "A[0]]x", "A[", "A[0]1"] {
+    for wrong in ["A[0", "A[0,1", "A[0]]x", "A[", "A[0]1", "A[]"] {
         let ran = reviver(&format!("plot programs/sort.rasm --cells {wrong}")).expect(2);
         ran.says(&format!("--cells: `{wrong}`")).says("= help: a cell of an array is named as in `A[0]`");
     }

@@ -7,17 +7,13 @@ use reviver_assembler::suggest::nearest;
 use crate::cli::CourseCheck;
 use crate::course::grading::{ExerciseState, Grade, grade};
 use crate::course::place::CourseFolder;
-use crate::course::set::{Exercise, exercises};
+use crate::course::set::{Exercise, START, exercises};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::{output, read, streams};
 
 pub fn run(options: &CourseCheck, json: bool) -> Fallible {
     let exercises = exercises()?;
-    let (folder, inside) = CourseFolder::of(&options.folder, exercises);
-    let wanted = match &options.exercise {
-        Some(argument) => Some(called(exercises, argument)?),
-        None => inside,
-    };
+    let (folder, wanted) = wanted(options, exercises)?;
     if !folder.has_any(exercises) {
         let here = read::shown(&options.folder);
         let failure = Failure::usage(format_args!("there are no exercises in {here}"));
@@ -38,26 +34,44 @@ pub fn run(options: &CourseCheck, json: bool) -> Fallible {
     verdict
 }
 
-fn called<'e>(exercises: &'e [Exercise], argument: &str) -> Fallible<&'e Exercise> {
-    exercises.iter().find(|exercise| exercise.is_called(argument)).ok_or_else(|| {
-        let failure = Failure::usage(format_args!("there is no exercise `{argument}`"));
-        let path = Path::new(argument);
-        if (CourseFolder { path: path.to_owned() }).has_any(exercises) {
-            let typed = read::typed(path);
-            return failure.help(format_args!(
-                "{typed} is a folder of exercises, which stands behind a number: `reviver course check 1 {typed}`; in the folder `reviver course check` grades all"
-            ));
-        }
-        let names = || exercises.iter().map(|exercise| &*exercise.name);
-        // A part of the name is enough to mean it.
-        let part = || names().find(|name| name.contains(&*argument.to_lowercase()));
-        match nearest(argument, names()).or_else(part) {
-            Some(near) => failure.help(format_args!("did you mean `{near}`?")),
-            None => failure.help(
-                "it is named by its number, in front of the folder: `reviver course check 3 DIR`; `reviver course` lists them",
-            ),
-        }
-    })
+/// The folder of exercises, and the exercise that is meant, if it is one.
+fn wanted<'e>(
+    options: &CourseCheck,
+    exercises: &'e [Exercise],
+) -> Fallible<(CourseFolder, Option<&'e Exercise>)> {
+    let (folder, inside) = CourseFolder::of(&options.folder, exercises);
+    let Some(argument) = &options.exercise else { return Ok((folder, inside)) };
+    if let Some(exercise) = exercises.iter().find(|exercise| exercise.is_called(argument)) {
+        return Ok((folder, Some(exercise)));
+    }
+    // Shells complete paths, of the file as well.
+    let path = Path::new(argument);
+    let path = if path.ends_with(START) { path.parent().unwrap_or(path) } else { path };
+    let path = if path == Path::new("") { Path::new(".") } else { path };
+    match CourseFolder::of(path, exercises) {
+        (folder, Some(exercise)) => Ok((folder, Some(exercise))),
+        (_, None) => Err(unknown(exercises, argument)),
+    }
+}
+
+fn unknown(exercises: &[Exercise], argument: &str) -> Failure {
+    let failure = Failure::usage(format_args!("there is no exercise `{argument}`"));
+    let path = Path::new(argument);
+    if (CourseFolder { path: path.to_owned() }).has_any(exercises) {
+        let typed = read::typed(path);
+        return failure.help(format_args!(
+            "{typed} is a folder of exercises, which stands behind a number: `reviver course check 1 {typed}`; in the folder `reviver course check` grades all"
+        ));
+    }
+    let names = || exercises.iter().map(|exercise| &*exercise.name);
+    // A part of the name is enough to mean it.
+    let part = || names().find(|name| name.contains(&*argument.to_lowercase()));
+    match nearest(argument, names()).or_else(part) {
+        Some(near) => failure.help(format_args!("did you mean `{near}`?")),
+        None => failure.help(
+            "it is named by its number, in front of the folder: `reviver course check 3 DIR`; `reviver course` lists them",
+        ),
+    }
 }
 
 /// What comes behind an exercise.
