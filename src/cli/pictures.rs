@@ -21,7 +21,7 @@ pub struct PlotOptions {
     #[command(flatten)]
     pub given: Given,
     /// The cells to draw: `a`, `A[3]`, an array as a whole, or several (`a,b`); variables of main too
-    #[arg(long, required = true, value_name = "NAMES")]
+    #[arg(long, value_name = "NAMES")]
     pub cells: Vec<String>,
     /// Look at the cells only where the run comes to a place: a line (`12`, `file:12`), a label or a procedure
     #[arg(long, value_name = "PLACE", conflicts_with = "drift")]

@@ -29,6 +29,9 @@ pub fn run(options: &PlotOptions) -> Fallible {
         options.at.as_deref().map_or(Ok(Default::default()), |place| places(options, bytes, place))?;
     let machine = start::machine(&options.given, &program, Travel::Forward)?;
     let memory = Memory::new(program.clone());
+    if options.cells.is_empty() {
+        return Err(cells::unchosen(&memory));
+    }
     let most = if options.against.is_some() { COLOURS } else { CURVES };
     let mut chosen = cells::named(&memory, machine.state(), "--cells", &options.cells, most)?;
     let against = options.against.as_deref();

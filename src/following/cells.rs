@@ -113,10 +113,26 @@ fn declared(memory: &Memory, name: &str) -> Option<Base> {
     variable.map(|(n, _)| Base::Frame(n)).or_else(|| global().map(|n| Base::Global(n as u32)))
 }
 
-fn unknown(memory: &Memory, option: &str, name: &str) -> Failure {
+/// No cells were named that are to be drawn.
+pub fn unchosen(memory: &Memory) -> Failure {
+    let failure = Failure::usage("`--cells` isn't given: which cells are to be drawn?");
+    match &names(memory)[..] {
+        [] => failure.help("the program has no cell that is there all the time"),
+        names @ [first, ..] => {
+            failure.help(format_args!("its cells are {}: `--cells {first}`, say", names.join(", ")))
+        }
+    }
+}
+
+/// The names of all that is there as long as the program runs.
+fn names(memory: &Memory) -> Vec<&str> {
     let program = memory.program();
     let globals = program.module().globals.iter().map(|global| global.name.as_str());
-    let names: Vec<&str> = globals.chain(program.written_names(0).map(|(_, name)| name)).collect();
+    globals.chain(program.written_names(0).map(|(_, name)| name)).collect()
+}
+
+fn unknown(memory: &Memory, option: &str, name: &str) -> Failure {
+    let names = names(memory);
     let failure =
         Failure::usage(format_args!("{option}: the program has no cell `{name}` that is there all the time"));
     match nearest(name, names.iter().copied()) {

@@ -233,6 +233,10 @@ fn long_runs_are_thinned_and_keep_their_peaks() {
 
 #[test]
 fn what_can_not_be_plotted_is_told() {
+    reviver("plot programs/fib.rasm")
+        .expect(2)
+        .says("`--cells` isn't given")
+        .says("its cells are n, a, b: `--cells n`, say");
     let fib = "plot programs/fib.rasm --cells";
     reviver(&format!("{fib} c")).expect(2).says("no cell `c`");
     reviver(&format!("{fib} a,a")).expect(2).says("named twice");
