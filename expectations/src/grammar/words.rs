@@ -20,10 +20,10 @@ pub(super) fn words(text: &str) -> Vec<String> {
 }
 
 /// Whether two pieces are one word. No word begins with a number, so what follows a sign and does is a value; a stack that is given
-/// nothing (`path=`) has its next word apart.
+/// nothing (`path=`) has its next word apart. Behind a comma a name is the second one of an entry, `y, x~2`.
 fn goes_on(last: &str, next: &str) -> bool {
     let is_value = next.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
-    let is_name = last.ends_with(',') && !last.contains(['=', '~']) && next.contains(['~', ']']);
+    let is_name = last.ends_with(',') && !last.contains(['=', '~']) && !next.contains('=');
     next.starts_with(['=', '~', ',']) || last.ends_with(['=', '~', ',']) && is_value || is_name
 }
 
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(words("run  n = 10\tA=1, 2 ,3"), ["run", "n=10", "A=1,2,3"]);
         assert_eq!(words("path= exact a =-1 b= .5"), ["path=", "exact", "a=-1", "b=.5"]);
         assert_eq!(words("x ~ 1, y~2, z=3"), ["x~1", "y~2", "z=3"]);
-        assert_eq!(words("M[0, 1], x ~ 3"), ["M[0,1],x~3"]);
+        assert_eq!(words("M[0, 1], x ~ 3, y , z~2"), ["M[0,1],x~3", "y,z~2"]);
         assert_eq!(words(" \t"), [""; 0]);
     }
 
