@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use naga::proc::TypeResolution;
 use naga::valid::FunctionInfo;
 use naga::{
-    BinaryOperator, Expression, Function, Handle, MathFunction, RelationalFunction, Scalar, ScalarKind,
+    BinaryOperator, Expression, Function, Handle, Literal, MathFunction, RelationalFunction, Scalar, ScalarKind,
     SwizzleComponent, TypeInner, UnaryOperator, VectorSize,
 };
 
@@ -244,11 +244,20 @@ impl<'a> Expressions<'a> {
             if operator == BinaryOperator::Divide {
                 return Ok(self.sealed(handle, singles.quotient(&a, &b)));
             }
-            if let Some(comparison) = singles.comparison(operator, &a, &b) {
+            let literal = self.single(left).or_else(|| self.single(right));
+            if let Some(comparison) = singles.comparison(operator, (&a, &b), literal) {
                 return Ok(comparison);
             }
         }
         Ok(self.sealed(handle, format!("{a} {} {b}", symbol(operator))))
+    }
+
+    /// The number that a literal of 32 bits is.
+    fn single(&self, handle: Handle<Expression>) -> Option<f32> {
+        match self.function.expressions.try_get(handle) {
+            Ok(Expression::Literal(Literal::F32(value))) => Some(*value),
+            _ => None,
+        }
     }
 
     /// A literal as an operand: drivers divide by one as they multiply by another one.

@@ -1,7 +1,8 @@
 //! Quotients, square roots and comparisons of floats of 32 bits, for devices whose own aren't right: Vulkan permits quotients to be two and a half units
 //! in the last place away from the nearest float, and subnormal numbers to be taken for 0. Knows no shader.
 //!
-//! Comparisons look at the bits of a difference, which is 0 only where both are the same, so that no subnormal number is taken for 0.
+//! Comparisons look at the bits of a difference, which is 0 only where both are the same, so that no subnormal number is taken for 0. Beside a
+//! number that isn't near 0 a subnormal one may be taken for 0, so that the device compares where one of both is such a literal, as it was asked.
 //!
 //! Two ways lead to the nearest float. By whole numbers: a division and a root digit by digit, which every device gets right, as no float is computed
 //! with. Or by fused multiply-adds: an approximation, mended with what is left of it, where no exponent is near an end of the range; elsewhere by whole
@@ -16,7 +17,8 @@ use naga::BinaryOperator;
 pub(crate) enum LoweredSingles {
     /// By the device's own operations.
     Native,
-    /// Divided by the device's own operation; roots by fused multiply-adds, comparisons by bits of differences.
+    /// Divided by the device's own operation, and compared by that with literals that aren't near 0; roots by fused multiply-adds, other comparisons
+    /// by bits of differences.
     Compared,
     /// Quotients by fused multiply-adds, too.
     Fused,
@@ -41,10 +43,18 @@ impl LoweredSingles {
         }
     }
 
-    /// Whether one float is above another, or the like: the function for a comparison of two floats that have names. None where it is the device's.
-    pub(super) fn comparison(self, operator: BinaryOperator, a: &str, b: &str) -> Option<String> {
-        if self == LoweredSingles::Native {
-            return None;
+    /// Whether one float is above another, or the like: the function for a comparison of two floats that have names, of which one may be a literal.
+    /// None where it is the device's.
+    pub(super) fn comparison(
+        self,
+        operator: BinaryOperator,
+        (a, b): (&str, &str),
+        literal: Option<f32>,
+    ) -> Option<String> {
+        match self {
+            LoweredSingles::Native => return None,
+            LoweredSingles::Compared if literal.is_some_and(f32::is_normal) => return None,
+            LoweredSingles::Compared | LoweredSingles::Fused | LoweredSingles::Whole => {}
         }
         match operator {
             BinaryOperator::Equal => Some(format!("single_eq({a}, {b})")),

@@ -33,7 +33,7 @@ use self::integers::IntegerTexts;
 use self::library::Library;
 use self::reals::RealTexts;
 use self::spelling::NumberTypes;
-pub(crate) use self::spelling::{IntegerType, ZERO};
+pub(crate) use self::spelling::{FloatType, IntegerType, ZERO};
 
 /// The operations of a shader.
 #[derive(Debug)]

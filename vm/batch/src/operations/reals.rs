@@ -2,12 +2,12 @@
 
 use reviver_compile::form::NumberKinds;
 use reviver_compile::op::OpKind;
-use reviver_isa::arith::Elementary;
+use reviver_isa::arith::{Elementary, Order};
 use reviver_isa::module::{RealSystem, Word};
 
 use super::function::RealFunction;
 use super::integers::{IntegerTexts, holds};
-use super::spelling::FloatType;
+use super::spelling::{FloatType, ZERO};
 use super::{Written, fixed_functions, floats};
 
 /// The texts of a program's reals.
@@ -19,7 +19,7 @@ pub(super) struct RealTexts {
 impl RealTexts {
     pub fn written(&self, kind: OpKind, name: &str, operands: &[&str]) -> Option<Written> {
         if let (OpKind::Test(order), [a, b]) = (kind, operands) {
-            return Some(Written::surely(self.integers.bit(&holds(order, a, b))));
+            return Some(Written::surely(self.integers.bit(&self.holds(order, a, b))));
         }
         // What functions take as an integer has 64 bits.
         let widened = |n: usize| operands.get(n).map(|operand| self.integers.of.widened(operand));
@@ -34,6 +34,19 @@ impl RealTexts {
                 self.of_float(FloatType::of(self.numbers.system)?, kind, name, operands)
             }
             RealSystem::Fixed(fraction) => self.of_fixed(fraction, kind, name, operands),
+        }
+    }
+
+    /// Whether an ordering holds of two reals.
+    fn holds(&self, order: Order, a: &str, b: &str) -> String {
+        let of_zero = match (a, b) {
+            (ZERO, other) | (other, ZERO) => FloatType::of(self.numbers.system).map(|float| float.is_zero(other)),
+            _ => None,
+        };
+        match (order, of_zero) {
+            (Order::Eq, Some(is_zero)) => is_zero,
+            (Order::Ne, Some(is_zero)) => format!("(!{is_zero})"),
+            _ => holds(order, a, b),
         }
     }
 

@@ -8,7 +8,7 @@ pub(crate) const ZERO: &str = "zero";
 
 /// A format of floats, as WGSL has it. Words are without sign.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FloatType {
+pub(crate) struct FloatType {
     pub name: &'static str,
     pub word: &'static str,
     pub signed: &'static str,
@@ -25,6 +25,14 @@ impl FloatType {
             RealSystem::F64 => Some(DOUBLE),
             RealSystem::F32 => Some(SINGLE),
             RealSystem::Fixed(_) => None,
+        }
+    }
+
+    /// Whether a float is 0 or -0. One of 32 bits is told by its bits, as devices take subnormal ones for 0.
+    pub fn is_zero(self, a: &str) -> String {
+        match self.width {
+            32 => format!("((bitcast<{}>({a}) << 1u) == 0u)", self.word),
+            _ => format!("({a} == {ZERO})"),
         }
     }
 

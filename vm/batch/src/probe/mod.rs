@@ -41,7 +41,7 @@ pub struct Probe {
 }
 
 /// The first line of a probe's text, which changes with the questions.
-const VERSION: &str = "reviver probe 2";
+const VERSION: &str = "reviver probe 3";
 
 impl Probe {
     /// The most rounds of a loop that are asked for.

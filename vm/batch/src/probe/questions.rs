@@ -1,5 +1,7 @@
 //! What a device is asked about its arithmetic: an expression, and what the processor makes of it. Knows no device.
 
+use std::cmp::Ordering;
+
 /// An expression over two numbers, and over `zero` and `one`, which no driver knows the values of.
 pub(super) struct Question<T> {
     /// What it is about, in the user's words.
@@ -39,6 +41,21 @@ macro_rules! of_floats {
                 about: "comparisons",
                 wgsl: "select(zero, one, a < b)",
                 cpu: |a, b| <$float>::from(u8::from(a < b)),
+            },
+            Question {
+                about: "comparisons with small numbers",
+                wgsl: "select(zero, one, a < 1e-8) + select(zero, one + one, !(abs(b) <= 1e-8))",
+                cpu: |a, b| {
+                    let is_beyond = !matches!(b.abs().partial_cmp(&1e-8), Some(Ordering::Less | Ordering::Equal));
+                    <$float>::from(u8::from(a < 1e-8)) + <$float>::from(2 * u8::from(is_beyond))
+                },
+            },
+            Question {
+                about: "comparisons with large numbers",
+                wgsl: "select(zero, one, a > -3.0) + select(zero, one + one, b >= 1e10)",
+                cpu: |a, b| {
+                    <$float>::from(u8::from(a > -3.0)) + <$float>::from(2 * u8::from(b >= 1e10))
+                },
             },
             Question {
                 about: "numbers that equal themselves",

@@ -9,7 +9,7 @@ use reviver_vm::watch::{MARK_FACTOR, MARK_ROUNDS, MARK_SHIFT, Rounding};
 use super::Writer;
 use crate::ends::{Compared, LaneArrival, LaneTurning, Likeness};
 use crate::journey::CellHome;
-use crate::operations::ZERO;
+use crate::operations::{FloatType, ZERO};
 use crate::words::{WordRun, WordSource};
 
 impl Writer<'_> {
@@ -263,6 +263,8 @@ fn is_far(found: u64, wanted: u64) -> bool {{
 "
         );
         if self.text.is_watched() {
+            let Some(float) = FloatType::of(self.numbers.system) else { return text };
+            let [a_is_zero, b_is_zero, wanted_is_zero] = ["a", "b", "wanted"].map(|name| float.is_zero(name));
             let [held, wanted_real, adjoint] = ["held(word)", "wanted_word", "held(adjoint_word)"]
                 .map(|word| self.of_word(Some(Class::Real), word));
             text.push_str(&format!(
@@ -292,7 +294,7 @@ fn summed(a: {real}, b: {real}) -> {real} {{
 // The size of a product, if it has one.
 fn weighed(a: {real}, b: {real}) -> {real} {{
     let product = abs(a * b){above}{least};
-    return select(product, zero, (a == zero) | (b == zero));
+    return select(product, zero, {a_is_zero} | {b_is_zero});
 }}
 
 // Whether a number has more digits than what is left of a sum.
@@ -303,7 +305,7 @@ fn is_unrounded(number: {real}) -> bool {{
 // Whether a number is off by more than rounding explains.
 fn is_missed(found: {real}, wanted: {real}, most: {real}) -> bool {{
     let by = distance(found, wanted);
-    return !(by <= most) | (!(wanted == zero) & !(by <= abs(wanted) * {part}));
+    return !(by <= most) | (!{wanted_is_zero} & !(by <= abs(wanted) * {part}));
 }}
 
 // A word of the lane's memory must be another one but for rounding, which changes the loss by its adjoint.

@@ -220,5 +220,11 @@ fn shader_of_a_program() {
     let (_, program) = shipped().into_iter().find(|(name, _)| *name == wanted).unwrap();
     for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
         println!("// {level:?}\n{}", whole(&program, Travel::Forward, level).unwrap().wgsl);
+        for loss in losses(&program) {
+            println!(
+                "// {level:?}, the gradient of real {loss}\n{}",
+                gradient(&program, loss, level).unwrap().wgsl
+            );
+        }
     }
 }
