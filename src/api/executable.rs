@@ -38,7 +38,8 @@ pub(super) struct Shared {
     pub back: Option<Route>,
     /// As a run begins if nothing is given.
     pub begin: State,
-    /// The ways of gradients that were asked for, by where they turn.
+    /// The ways of gradients that were asked for, by where they turn; as few as there are such places, and kept as long as the executable. Who asks
+    /// for one waits for those that are being compiled.
     turning: Mutex<BTreeMap<u32, Arc<TurningRoutes>>>,
 }
 

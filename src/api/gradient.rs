@@ -1,10 +1,10 @@
-//! Calls for a value and its gradient. In the machine that a workspace has, by code as far as there is some; where that doesn't come to
-//! a gradient that the judge vouches for, by passes of their own ([`differentiate::gradient`]), which find out what is wrong, and mend what
+//! Calls for a value and its gradient. By code alone where that needs no machine; else in the machine that a workspace has, by code as far as
+//! there is some; where that doesn't come to a gradient that the judge vouches for, by passes of their own ([`differentiate::gradient`]), which find out what is wrong, and mend what
 //! rounding has spoilt.
 
 use reviver_compile::route::{RouteEnd, RouteRoom};
 use reviver_compile::start::RouteStart;
-use reviver_compile::turning::{BareTrip, TurningRoutes};
+use reviver_compile::turning::{BareEnd, BareProgress, BareTrip, TurningRoutes};
 use reviver_vm::differentiate::{self, Subject, Trust, TurnedPass};
 use reviver_vm::reports::Reports;
 use reviver_vm::room::OutOfMemory;
@@ -62,21 +62,23 @@ impl Workspace {
     }
 
     /// The same, with the bits of the loss's value.
-    pub(super) fn gradient_bits(&mut self, loss: &LossCell) -> Result<(u64, Derivative), Error> {
+    fn gradient_bits(&mut self, loss: &LossCell) -> Result<(u64, Derivative), Error> {
         let mut bare = None;
-        self.bare_gradients(std::slice::from_ref(loss), |_, trip, _| bare = Some(trip))?;
-        if let Some(BareTrip { value: bits, steps, steps_back, loss_error }) = bare {
-            self.held = Readable::BareAdjoints;
-            let reports = Reports::watched(self.bare.watch().cloned());
-            let trust = Trust { reports, mended: None, loss_error };
-            let value = approximate(&self.executable.shared.program, bits);
-            return Ok((bits, Derivative { value, steps, steps_back, trust }));
-        }
-        self.gradient_by_machine(loss)
+        let losses = std::slice::from_ref(loss);
+        let progress = self.bare_gradients(losses, |_, trip, _| bare = Some(trip))?;
+        let trip = bare.filter(|_| progress.end == BareEnd::Done);
+        let Some(trip) = trip else { return self.gradient_by_machine(loss, progress.end) };
+        let BareTrip { value: bits, steps, steps_back, loss_error } = trip;
+        self.held = Readable::BareAdjoints;
+        let reports = Reports::watched(self.bare.watch().cloned());
+        let trust = Trust { reports, mended: None, loss_error };
+        let value = approximate(&self.executable.shared.program, bits);
+        Ok((bits, Derivative { value, steps, steps_back, trust }))
     }
 
-    fn gradient_by_machine(&mut self, loss: &LossCell) -> Result<(u64, Derivative), Error> {
-        let in_place = if self.keeps_history { None } else { self.in_place(&loss.shared)? };
+    fn gradient_by_machine(&mut self, loss: &LossCell, after: BareEnd) -> Result<(u64, Derivative), Error> {
+        let is_in_place = !self.keeps_history && after != BareEnd::Refused;
+        let in_place = if is_in_place { self.in_place(&loss.shared, after)? } else { None };
         let found = match in_place {
             Some(found) => found,
             None => self.by_passes(&loss.shared)?,
@@ -85,43 +87,38 @@ impl Workspace {
         Ok(found)
     }
 
-    /// The bits of several losses and the adjoints of all reals for each: of those that turn at one place from one way there. What each came to
-    /// is told with how far it can be trusted, unless there is nothing to say of that.
+    /// Several losses in their order: `each` is told the number of one, its bits, and the adjoints of all reals. Neighbours that turn at one
+    /// place go there once. `trusted` is told how far one can be trusted before that, unless there is nothing to say.
     pub(super) fn gradients_bits(
         &mut self,
         losses: &[LossCell],
-        mut each: impl FnMut(usize, (u64, &[u64]), Option<&Trust>) -> Result<(), Error>,
+        mut each: impl FnMut(usize, u64, &[u64]),
+        mut trusted: impl FnMut(&Trust) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut first = 0;
-        for together in losses.chunk_by(|a, b| a.turns_with(b)) {
-            let mut told = Ok(());
-            let is_done = self.bare_gradients(together, |n, trip, adjoints| {
-                if told.is_ok() {
-                    told = each(first + n, (trip.value, adjoints), None);
-                }
-            })?;
-            told?;
-            if !is_done {
-                for (n, loss) in (first..).zip(together) {
-                    let is_tried = together.len() == 1;
-                    let (value, found) =
-                        if is_tried { self.gradient_by_machine(loss)? } else { self.gradient_bits(loss)? };
-                    let adjoints = self.found_adjoints().unwrap_or_default();
-                    each(n, (value, adjoints), Some(&found.trust))?;
-                }
+        while let Some(rest) = losses.get(first..).filter(|rest| !rest.is_empty()) {
+            let together = rest.chunk_by(|a, b| a.turns_with(b)).next().unwrap_or(rest);
+            let progress =
+                self.bare_gradients(together, |n, trip, adjoints| each(first + n, trip.value, adjoints))?;
+            first += progress.done;
+            let next = losses.get(first).filter(|_| progress.end != BareEnd::Done);
+            if let Some(loss) = next {
+                let (value, found) = self.gradient_by_machine(loss, progress.end)?;
+                trusted(&found.trust)?;
+                each(first, value, self.found_adjoints().unwrap_or_default());
+                first += 1;
             }
-            first += together.len();
         }
+        self.held = Readable::Nothing;
         Ok(())
     }
 
-    /// Gradients of losses that turn at one place, without the machine: then nothing was lost, and nothing mended. Whether all were found so; if
-    /// not, what was told of some counts for nothing.
+    /// Gradients of losses that turn at one place, as far as they are found without the machine: then nothing was lost, and nothing mended.
     fn bare_gradients(
         &mut self,
         losses: &[LossCell],
         each: impl FnMut(usize, BareTrip, &[u64]),
-    ) -> Result<bool, Error> {
+    ) -> Result<BareProgress, Error> {
         self.held = Readable::Nothing;
         let shared = &*self.executable.shared;
         if losses.iter().any(|loss| loss.shared.executable != shared.id) {
@@ -129,10 +126,12 @@ impl Workspace {
         }
         let start = self.inputs.complete(&shared.program)?;
         let routes = losses.first().and_then(|loss| loss.shared.routes.as_deref());
-        let Some(routes) = routes.filter(|_| !self.keeps_history) else { return Ok(false) };
+        let Some(routes) = routes.filter(|_| !self.keeps_history) else {
+            return Ok(BareProgress { done: 0, end: BareEnd::NeedsMachine });
+        };
         let cells = losses.iter().map(|loss| loss.shared.cell);
         let most = in_one_go(&self.machine, self.most_steps);
-        Ok(routes.run_bare((start, cells), &mut self.bare, (most, SLACK), each)?)
+        Ok(routes.run_bare((start, cells), &mut self.bare, (most, SLACK), each))
     }
 
     /// The adjoints of all reals, if the last call has found some.
@@ -186,15 +185,14 @@ impl Workspace {
         Ok(())
     }
 
-    /// There and back in the machine that is there. None where that leads somewhere else, or where nobody vouches for the way back.
-    fn in_place(&mut self, loss: &CompiledLoss) -> Result<Option<(u64, Derivative)>, Error> {
+    /// There and back in the machine that is there, by other steps than those that have ended otherwise without it. None where that leads somewhere
+    /// else, or where nobody vouches for the way back.
+    fn in_place(&mut self, loss: &CompiledLoss, after: BareEnd) -> Result<Option<(u64, Derivative)>, Error> {
         let (machine, room, start) = (&mut self.machine, &mut self.room, &self.inputs.start);
         let Shared { program, level, .. } = &*self.executable.shared;
         let slack = (in_one_go(machine, self.most_steps), SLACK);
-        let by_code = loss
-            .routes
-            .as_ref()
-            .map(|routes| routes.run((start, loss.cell), (&mut *machine, &mut *room), slack));
+        let routes = loss.routes.as_ref().filter(|_| after != BareEnd::Stranded);
+        let by_code = routes.map(|routes| routes.run((start, loss.cell), (&mut *machine, &mut *room), slack));
         let pass = match by_code.transpose()?.flatten() {
             Some(pass) => pass,
             None => {

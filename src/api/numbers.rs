@@ -6,16 +6,23 @@ use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 /// Puts numbers into cells, each as the nearest one of a system; or, where there is none such, the index of the first of these, and
 /// nothing has changed.
 pub fn put_reals(system: RealSystem, values: &[f64], cells: &mut [u64]) -> Result<(), usize> {
-    fn nearest<R: Reals<Bits = u64>>(reals: R) -> impl Fn(f64) -> Option<u64> {
-        move |value| {
+    fn put<R: Reals<Bits = u64>>(reals: R, values: &[f64], cells: &mut [u64]) -> Result<(), usize> {
+        let nearest = |value| {
             let number = reals.literal(value).and_then(|number| reals.admit(number)).ok()?;
             Some(reals.to_bits(number))
+        };
+        if let Some(at) = values.iter().position(|&value| nearest(value).is_none()) {
+            return Err(at);
         }
+        for (cell, bits) in cells.iter_mut().zip(values.iter().copied().filter_map(nearest)) {
+            *cell = bits;
+        }
+        Ok(())
     }
     match system {
-        RealSystem::F64 => put(values, cells, nearest(F64)),
-        RealSystem::F32 => put(values, cells, nearest(F32)),
-        RealSystem::Fixed(bits) => put(values, cells, nearest(FixedPoint::new(bits))),
+        RealSystem::F64 => put(F64, values, cells),
+        RealSystem::F32 => put(F32, values, cells),
+        RealSystem::Fixed(bits) => put(FixedPoint::new(bits), values, cells),
     }
 }
 
@@ -40,19 +47,6 @@ pub fn check_bits(system: RealSystem, values: &[u64]) -> Result<(), usize> {
         RealSystem::F32 => check(F32, values),
         RealSystem::Fixed(bits) => check(FixedPoint::new(bits), values),
     }
-}
-
-/// Puts values into cells in a form of theirs; or the index of the first one that has none, and nothing has changed.
-fn put<V: Copy, C>(values: &[V], cells: &mut [C], form: impl Fn(V) -> Option<C>) -> Result<(), usize> {
-    if let Some(at) = values.iter().position(|&value| form(value).is_none()) {
-        return Err(at);
-    }
-    for (cell, &value) in cells.iter_mut().zip(values) {
-        if let Some(value) = form(value) {
-            *cell = value;
-        }
-    }
-    Ok(())
 }
 
 /// The nearest `f64` of each cell.

@@ -35,7 +35,7 @@ pub struct Workspace {
     pub(super) held: Readable,
 }
 
-/// What the machine's cells are.
+/// What can be read: the machine's cells, or adjoints that were found without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readable {
     Nothing,

@@ -2,10 +2,11 @@
 
 use reviver::batch::plan::LaneTask;
 use reviver::{
-    Batch, BatchOptions, Device, EngineChoice, Error, Executable, LaneInputs, LaneResults, State, open,
+    Batch, BatchOptions, CheckLevel, CompileOptions, Device, EngineChoice, Error, Executable, LaneInputs,
+    LaneResults, State, open,
 };
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Global, RealSystem, Shape};
+use reviver_isa::module::{Global, RealSystem, Role, Shape};
 use reviver_vm::differentiate::{self, Subject};
 use reviver_vm::explain::explain;
 use reviver_vm::{Machine, Program, Stop, Travel};
@@ -365,6 +366,85 @@ fn jacobians_are_gradients_of_each_result() {
         ))
         .contains("another program")
     );
+}
+
+/// The most results of a program whose rows are compared here.
+const ROWS: usize = 6;
+
+/// The bits of a column in lanes that haven't failed.
+fn arrived<'r>(results: &'r LaneResults, name: &str, failed: &'r [bool]) -> impl Iterator<Item = u64> + 'r {
+    results.bits(name).unwrap().iter().zip(failed).filter(|(_, failed)| !**failed).map(|(bits, _)| *bits)
+}
+
+#[test]
+fn rows_of_jacobians_have_the_bits_of_gradients() {
+    let mut rows = 0;
+    for (path, level) in programs()
+        .into_iter()
+        .flat_map(|path| [CheckLevel::Checked, CheckLevel::Unchecked].map(|level| (path.clone(), level)))
+    {
+        let assembled = open(&path).unwrap();
+        let program = assembled.program().clone();
+        let executable = assembled.compile(CompileOptions { level, ..EngineChoice::Jit.into() }).unwrap();
+        let begin = start(&program, &[], 0, Travel::Forward);
+        let is_real = |global: &Global| global.class == Class::Real;
+        let real = |wanted: fn(Role) -> bool| {
+            let found = arrays(&program).filter(|(_, global)| is_real(global) && wanted(global.role));
+            found.map(|(n, _)| n).collect::<Vec<_>>()
+        };
+        let cells: Vec<String> = real(Role::is_result)
+            .into_iter()
+            .flat_map(|n| (0..program.cells(n).len()).map(move |element| (n, element)))
+            .map(|(n, element)| program.cell_name(n, element))
+            .take(ROWS)
+            .collect();
+        let losses: Vec<_> = cells.iter().filter_map(|name| executable.loss(name).ok()).collect();
+        if losses.len() < 2 || losses.len() < cells.len() || real(Role::is_given).is_empty() {
+            continue;
+        }
+        let columns = varied(&program, &begin, Travel::Forward);
+        let (lanes, batch) = (lanes(&columns), batch(&executable, 1));
+        let of: Vec<_> = cells.iter().map(|name| executable.reals(name).unwrap()).collect();
+        let Ok(found) = batch.jacobian(&of, &[], &lanes) else { continue };
+        let failed: Vec<bool> = failures(&found).iter().map(Option::is_some).collect();
+        for (name, loss) in cells.iter().zip(&losses) {
+            let wanted = batch.gradient(loss, &[], &lanes).unwrap();
+            let place = format!("{} {level:?}: {name}", path.display());
+            for slope in wanted.names().filter(|slope| slope.ends_with('\'')) {
+                let column = format!("{name}/{}", slope.trim_end_matches('\''));
+                let [row, alone] = [(&found, column.as_str()), (&wanted, slope)]
+                    .map(|(results, name)| arrived(results, name, &failed).collect::<Vec<_>>());
+                assert_eq!(row, alone, "{place}, {column}");
+                rows += row.len();
+            }
+        }
+    }
+    assert!(rows > 1000, "only {rows} derivatives were compared");
+}
+
+/// The middle row's own way back isn't vouched for: what rounding takes from `x` counts there beside nothing else.
+const SENSITIVE: &str = "
+.inout x: real
+.inout z: real
+.out y[3]: real
+add y[0], x + z
+add y[1], x * 3.0
+add y[2], x - z
+add x, 1e6
+";
+
+#[test]
+fn a_row_that_is_mended_leaves_the_others_as_they_are() {
+    let program = compiled(SENSITIVE, EngineChoice::Jit);
+    let lanes = LaneInputs::new(2).reals("x", vec![0.0003, 64.0]).reals("z", vec![5.0, 5.0]);
+    let found = batch(&program, 1).jacobian(&[program.reals("y").unwrap()], &[], &lanes).unwrap();
+    assert!(found.failures().is_empty());
+    assert_eq!(found.mended().count, 1, "the first lane's row alone");
+    for (row, slopes) in [("y[0]", [1.0, 1.0]), ("y[1]", [3.0, 0.0]), ("y[2]", [1.0, -1.0])] {
+        for (by, slope) in ["x", "z"].into_iter().zip(slopes) {
+            assert_eq!(found.reals(&format!("{row}/{by}")).unwrap(), [slope; 2], "{row}/{by}");
+        }
+    }
 }
 
 #[test]

@@ -161,3 +161,47 @@ fn a_run_between_two_gradients_changes_nothing() {
         assert_eq!(gradient(), gradient());
     }
 }
+
+/// `y` is final before `uncompute`, and `z` behind it: their gradients turn at different places, with other calls in place.
+const TURNS: &str = "
+.inout x: real default 3
+.out y: real
+.inout z: real default 0
+.ancilla t: real
+compute
+    call square(t, x)
+    add z, t
+apply
+    add y, t * x
+uncompute
+.proc square(inout to: real, in of: real)
+    compute
+        local power = of * of
+    apply
+        add to, power
+    uncompute
+.end
+";
+
+#[test]
+fn losses_that_turn_at_different_places_share_a_workspace() {
+    let program = compiled(TURNS, EngineChoice::Jit);
+    let (x, losses) = (program.reals("x").unwrap(), ["y", "z"].map(|name| program.loss(name).unwrap()));
+    let gradient = |call: &mut reviver::Workspace, n: usize| {
+        let found = call.gradient(&losses[n]).unwrap();
+        let mut slope = [0.0];
+        call.adjoints(x, &mut slope).unwrap();
+        (found.value.to_bits(), found.steps, found.steps_back, slope[0].to_bits())
+    };
+    let fresh: Vec<_> = (0..2).map(|n| gradient(&mut program.workspace().unwrap(), n)).collect();
+    assert_ne!(fresh[0].1, fresh[1].1, "they turn at different places");
+    assert_eq!([f64::from_bits(fresh[0].3), f64::from_bits(fresh[1].3)], [27.0, 0.0]);
+    let mut call = program.workspace().unwrap();
+    for n in [0, 1, 1, 0] {
+        assert_eq!(gradient(&mut call, n), fresh[n]);
+        call.run().unwrap();
+        call.limit_steps(3);
+        assert!(call.gradient(&losses[n]).is_err());
+        call.limit_steps(u64::MAX);
+    }
+}

@@ -58,3 +58,34 @@ pub(crate) fn with_capacity<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
 pub(crate) fn more<T>(list: &mut Vec<T>, count: usize) -> Result<(), OutOfMemory> {
     list.try_reserve(count).or_else(|_| list.try_reserve_exact(count)).map_err(|_| OutOfMemory)
 }
+
+/// Zeros in place of what is there. To fill nothing takes some processors longer than to fill something, since nothing has no address.
+#[inline]
+pub fn zero<T: Copy + Default>(list: &mut [T]) {
+    if !list.is_empty() {
+        list.fill(T::default());
+    }
+}
+
+/// Copies to the beginning of a list that is at least as long. As with [`zero`], of nothing nothing is copied.
+#[inline]
+pub fn copy<T: Copy>(list: &mut [T], from: &[T]) {
+    if !from.is_empty()
+        && let Some(first) = list.get_mut(..from.len())
+    {
+        first.copy_from_slice(from);
+    }
+}
+
+/// A list of this length: what is added is zeros.
+///
+/// # Errors
+/// There is no memory for that.
+#[inline]
+pub fn resize<T: Copy + Default>(list: &mut Vec<T>, length: usize) -> Result<(), OutOfMemory> {
+    if list.len() != length {
+        more(list, length.saturating_sub(list.len()))?;
+        list.resize(length, T::default());
+    }
+    Ok(())
+}

@@ -168,12 +168,10 @@ fn differentiate(
     lane: &mut LaneRow<'_, '_>,
     outcome: &mut BlockOutcome,
 ) -> Result<(), Error> {
-    call.gradients_bits(&plan.losses, |n, (value, adjoints), trust| {
-        if let Some(trust) = trust {
-            note_trust(plan, lane.lane, trust, outcome)?;
-        }
+    let LaneRow { lane, row, results, .. } = lane;
+    let each = |n: usize, value: u64, adjoints: &[u64]| {
         for &(column, source) in plan.columns_of(n) {
-            let there = lane.results.get_mut(column).and_then(|column| column.get_mut(lane.row));
+            let there = results.get_mut(column).and_then(|column| column.get_mut(*row));
             if let Some(there) = there {
                 *there = match source {
                     LossColumn::Value => value,
@@ -181,6 +179,6 @@ fn differentiate(
                 };
             }
         }
-        Ok(())
-    })
+    };
+    call.gradients_bits(&plan.losses, each, |trust| note_trust(plan, *lane, trust, outcome))
 }

@@ -1,11 +1,9 @@
 //! The cells that gradients are found in without a machine: those of the program, which become those of a start again and again, and behind them
-//! those of calls that code puts in place. Knows no code.
-
-use std::collections::TryReserveError;
+//! those of calls that code puts in place. They take as much memory as the machine's, and those that a Jacobian remembers as much again. Knows no code.
 
 use reviver_vm::State;
 use reviver_vm::differentiate::bare::BareCells;
-use reviver_vm::room::OutOfMemory;
+use reviver_vm::room::{self, OutOfMemory};
 use reviver_vm::watch::Watch;
 
 use crate::form::{Demands, FIRST_RECORD};
@@ -45,56 +43,63 @@ impl BareRoom {
         ways: [Demands; 2],
         is_watched: bool,
     ) -> Result<(), OutOfMemory> {
-        self.make_room(start, ways).map_err(|_| OutOfMemory)?;
+        let most = |of: fn(&Demands) -> u32| ways.iter().map(of).max().unwrap_or(0) as usize;
+        self.own = [start.ints.len(), start.reals.len()];
+        let reals = start.reals.len() + most(|way| way.frame_reals);
+        room::resize(&mut self.ints, start.ints.len() + most(|way| way.frame_ints))?;
+        room::resize(&mut self.reals, reals)?;
+        room::resize(&mut self.adjoints, reals)?;
+        room::resize(&mut self.references, most(|way| FIRST_RECORD + way.references))?;
         self.watch = is_watched.then(Watch::default);
-        copy(&mut self.ints, &start.ints);
-        copy(&mut self.reals, &start.reals);
+        room::copy(&mut self.ints, &start.ints);
+        room::copy(&mut self.reals, &start.reals);
         self.vacate();
         Ok(())
     }
 
-    fn make_room(&mut self, start: &State, ways: [Demands; 2]) -> Result<(), TryReserveError> {
-        let most = |of: fn(&Demands) -> u32| ways.iter().map(of).max().unwrap_or(0) as usize;
-        self.own = [start.ints.len(), start.reals.len()];
-        let reals = start.reals.len() + most(|way| way.frame_reals);
-        sized(&mut self.ints, start.ints.len() + most(|way| way.frame_ints))?;
-        sized(&mut self.reals, reals)?;
-        sized(&mut self.adjoints, reals)?;
-        sized(&mut self.references, most(|way| FIRST_RECORD + way.references))
+    /// Whether it has all cells that code names which demands this.
+    pub(crate) fn has_room_for(&self, demands: Demands) -> bool {
+        let [ints, reals] = self.own;
+        let reals = reals + demands.frame_reals as usize;
+        self.ints.len() >= ints + demands.frame_ints as usize
+            && self.reals.len() >= reals
+            && self.adjoints.len() >= reals
+            && self.references.len() >= (FIRST_RECORD + demands.references) as usize
     }
 
     /// Makes the cells of calls what they are before any is open.
     fn vacate(&mut self) {
         let [ints, reals] = self.own;
-        zero(self.ints.get_mut(ints..).unwrap_or_default());
-        zero(self.reals.get_mut(reals..).unwrap_or_default());
+        room::zero(self.ints.get_mut(ints..).unwrap_or_default());
+        room::zero(self.reals.get_mut(reals..).unwrap_or_default());
     }
 
-    /// Makes all adjoints 0, and the cells of calls what they are before any is open; remembers the program's cells if further ways lead back.
+    /// Makes all adjoints 0, and the cells of calls what they are before any is open.
+    pub(crate) fn turn(&mut self) {
+        self.vacate();
+        room::zero(&mut self.adjoints);
+    }
+
+    /// Remembers the program's cells, and what was seen.
     ///
     /// # Errors
     /// There is no memory for that.
-    pub(crate) fn turn(&mut self, leads_back_again: bool) -> Result<(), OutOfMemory> {
-        if leads_back_again {
-            let BareRoom { ints, reals, own, watch, turned, .. } = self;
-            let kept = sized(&mut turned.ints, own[0]).and_then(|()| sized(&mut turned.reals, own[1]));
-            kept.map_err(|_| OutOfMemory)?;
-            copy(&mut turned.ints, ints.get(..own[0]).unwrap_or_default());
-            copy(&mut turned.reals, reals.get(..own[1]).unwrap_or_default());
-            turned.watch.clone_from(watch);
-        }
-        self.vacate();
-        zero(&mut self.adjoints);
+    pub(crate) fn remember(&mut self) -> Result<(), OutOfMemory> {
+        let BareRoom { ints, reals, own, watch, turned, .. } = self;
+        room::resize(&mut turned.ints, own[0])?;
+        room::resize(&mut turned.reals, own[1])?;
+        room::copy(&mut turned.ints, ints.get(..own[0]).unwrap_or_default());
+        room::copy(&mut turned.reals, reals.get(..own[1]).unwrap_or_default());
+        turned.watch.clone_from(watch);
         Ok(())
     }
 
-    /// Makes everything what was remembered.
+    /// Makes everything what was remembered, and turns.
     pub(crate) fn return_to_turn(&mut self) {
-        copy(&mut self.ints, &self.turned.ints);
-        copy(&mut self.reals, &self.turned.reals);
+        room::copy(&mut self.ints, &self.turned.ints);
+        room::copy(&mut self.reals, &self.turned.reals);
         self.watch.clone_from(&self.turned.watch);
-        self.vacate();
-        zero(&mut self.adjoints);
+        self.turn();
     }
 
     /// All cells, for code, and what watches them.
@@ -127,29 +132,5 @@ impl BareRoom {
     /// The adjoint of each of the program's reals.
     pub fn adjoints(&self) -> &[u64] {
         self.adjoints.get(..self.own[1]).unwrap_or_default()
-    }
-}
-
-fn sized<T: Copy + Default>(list: &mut Vec<T>, length: usize) -> Result<(), TryReserveError> {
-    if list.len() != length {
-        list.try_reserve(length.saturating_sub(list.len()))?;
-        list.resize(length, T::default());
-    }
-    Ok(())
-}
-
-/// Copies to the beginning of a list. To copy nothing takes some processors longer than to copy something, since nothing has no address.
-fn copy<T: Copy>(list: &mut [T], from: &[T]) {
-    if !from.is_empty()
-        && let Some(first) = list.get_mut(..from.len())
-    {
-        first.copy_from_slice(from);
-    }
-}
-
-/// As with [`copy`], of zeros.
-fn zero<T: Copy + Default>(list: &mut [T]) {
-    if !list.is_empty() {
-        list.fill(T::default());
     }
 }

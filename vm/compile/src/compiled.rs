@@ -35,7 +35,7 @@ pub(crate) struct Compiled {
     is_unchecked: bool,
     /// Whether it reads or changes adjoints.
     needs_adjoints: bool,
-    /// Whether it begins in main and calls no function: nobody tells it of open calls then.
+    /// Whether it begins in main and calls no function: nobody tells it of open calls then, and it needs nothing of a machine but its cells.
     is_plain: bool,
     /// The most steps before it can pause.
     pub first_steps: u64,
@@ -114,7 +114,7 @@ impl Compiled {
         Some(steps)
     }
 
-    /// Whether it needs nothing of a machine but its cells.
+    /// Whether it may run on cells alone.
     pub fn is_plain(&self) -> bool {
         self.is_plain
     }
@@ -132,6 +132,7 @@ impl Compiled {
         left: u64,
         watcher: Option<&mut Watcher<'_>>,
     ) -> Option<(&FormExit, u64)> {
+        debug_assert!(self.is_plain, "whoever asks for calls is told of them by a machine");
         match self.code.run(Job { inputs: &[], cells, left, watcher }) {
             CodeOutcome::Exit { exit, steps, .. } => Some((self.exits.get(exit as usize)?, steps)),
             CodeOutcome::Failed => None,

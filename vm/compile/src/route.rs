@@ -210,6 +210,11 @@ impl Route {
     /// has arrived.
     #[inline]
     pub(crate) fn go_bare(&self, room: &mut BareRoom, budget: u64, made: i64) -> Option<u64> {
+        // Native code asks nothing of cells.
+        assert!(
+            room.has_room_for(self.compiled.demands()),
+            "cells are made for the ways that lead over them"
+        );
         let leg = Leg { travel: self.plan.travel, budget: budget.min(MOST_STEPS) };
         let rounding = Rounding::of(self.program.module().real);
         let (cells, watch) = room.memory();

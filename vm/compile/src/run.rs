@@ -2,7 +2,7 @@
 
 use reviver_vm::watch::Watcher;
 
-/// The cells that code works on: those of a machine's state.
+/// The cells that code works on: those of a machine's state, or of a [`crate::bare::BareRoom`].
 #[derive(Debug)]
 pub struct CellMemory<'c> {
     pub ints: &'c mut [i64],

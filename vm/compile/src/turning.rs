@@ -37,6 +37,26 @@ pub struct BareTrip {
     pub loss_error: Option<f64>,
 }
 
+/// How far gradients have come without a machine: so many losses are done, and how the next one ended if there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BareProgress {
+    pub done: usize,
+    pub end: BareEnd,
+}
+
+/// How gradients without a machine end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BareEnd {
+    /// All that was begun is done.
+    Done,
+    /// Nothing was begun.
+    NeedsMachine,
+    /// Code that leads there or back hasn't arrived: neither will a machine that is sent by it.
+    Stranded,
+    /// The judge doesn't vouch for the way back, and won't for the same one of a machine.
+    Refused,
+}
+
 /// Both ways, and what they demand.
 struct BareWays<'r> {
     there: &'r Route,
@@ -91,41 +111,51 @@ impl TurningRoutes {
         let pass = TurnedPass::new(machine, start.state(), loss)?;
         // The machine has come here by code, and has now the mode and the one adjoint that the way back begins with: there is nothing to look at.
         let made = pass.step().abs_diff(start.state().step);
-        let budget = made.saturating_add(slack).saturating_add(back.first_steps());
+        let budget = budget_back(back, made, slack);
         Ok((back.go(machine, room, budget) == RouteEnd::Arrived).then_some(pass))
     }
 
-    /// Goes there once without a machine, and back for each of some losses: `each` is told what came of one, by its number among them. Whether all
-    /// of that has arrived, by code alone, and was the way there as far as that is checked; if not, somebody else finds out why.
-    ///
-    /// # Errors
-    /// There is no memory for the cells.
+    /// Goes there once without a machine, and back for each of some losses: `each` is told what came of one, by its number among them. Where that
+    /// ends before all are done, somebody else does the next one.
     pub fn run_bare(
         &self,
         (start, losses): (&RouteStart, impl Iterator<Item = usize> + Clone),
         room: &mut BareRoom,
         (most, slack): (u64, u64),
         mut each: impl FnMut(usize, BareTrip, &[u64]),
-    ) -> Result<bool, OutOfMemory> {
+    ) -> BareProgress {
+        let none = |end| BareProgress { done: 0, end };
         let Some(ways) =
             self.bare_ways(start, losses.clone()).filter(|ways| most >= ways.there.first_steps())
         else {
-            return Ok(false);
+            return none(BareEnd::NeedsMachine);
         };
-        room.begin(start.state(), ways.demands, ways.there.is_watched())?;
-        let Some(steps) = ways.there.go_bare(room, most, start.state().own_steps()) else { return Ok(false) };
-        let turn = BareTurn::new(start.program(), start.state(), room.cells().reals);
-        room.turn(losses.clone().nth(1).is_some())?;
-        for (n, loss) in losses.enumerate() {
-            if n > 0 {
+        if room.begin(start.state(), ways.demands, ways.there.is_watched()).is_err() {
+            *room = BareRoom::default();
+            return none(BareEnd::NeedsMachine);
+        }
+        let Some(steps) = ways.there.go_bare(room, most, start.state().own_steps()) else {
+            return none(BareEnd::Stranded);
+        };
+        let turn = match ways.there.is_watched() {
+            true => BareTurn::new(start.program(), start.state(), room.cells().reals),
+            false => BareTurn::default(),
+        };
+        // Without the memory for that each loss goes there by itself.
+        let is_remembered = losses.clone().nth(1).is_none() || room.remember().is_ok();
+        room.turn();
+        let mut done = 0;
+        for loss in losses.take(if is_remembered { usize::MAX } else { 1 }) {
+            if done > 0 {
                 room.return_to_turn();
             }
-            let Some(trip) = self.back_bare(&ways, (start, turn, steps), room, (loss, slack)) else {
-                return Ok(false);
-            };
-            each(n, trip, room.adjoints());
+            match self.back_bare(&ways, (start, turn, steps), room, (loss, slack)) {
+                Ok(trip) => each(done, trip, room.adjoints()),
+                Err(end) => return BareProgress { done, end },
+            }
+            done += 1;
         }
-        Ok(true)
+        BareProgress { done, end: BareEnd::Done }
     }
 
     /// The ways, if they need no machine, and a start lacks nothing of what they take for granted.
@@ -145,19 +175,29 @@ impl TurningRoutes {
         (start, turn, steps): (&RouteStart, BareTurn, u64),
         room: &mut BareRoom,
         (loss, slack): (usize, u64),
-    ) -> Option<BareTrip> {
+    ) -> Result<BareTrip, BareEnd> {
         let (program, state) = (start.program(), start.state());
         let value = BareTurn::round(program, &mut room.cells(), loss);
-        let budget = steps.saturating_add(slack).saturating_add(ways.back.first_steps());
-        let steps_back = ways.back.go_bare(room, budget, state.own_steps() + steps as i64)?;
+        let steps_back = ways
+            .back
+            .go_bare(room, budget_back(ways.back, steps, slack), state.own_steps() + steps as i64)
+            .ok_or(BareEnd::Stranded)?;
         let loss_error = match self.level {
             CheckLevel::Unchecked => None,
-            CheckLevel::Checked if steps_back != steps => return None,
+            CheckLevel::Checked if ways.back.is_watched() && steps_back != steps => {
+                return Err(BareEnd::Refused);
+            }
             CheckLevel::Checked => {
                 let (cells, watch) = room.cells_and_watch();
-                Some(turn.vouched(program, state, &cells, watch, value)?)
+                let vouched = turn.vouched(program, state, &cells, watch, value);
+                Some(vouched.ok_or(BareEnd::Refused)?)
             }
         };
-        Some(BareTrip { value, steps, steps_back, loss_error })
+        Ok(BareTrip { value, steps, steps_back, loss_error })
     }
+}
+
+/// The most steps of a way back, where so many were made there.
+fn budget_back(back: &Route, made: u64, slack: u64) -> u64 {
+    made.saturating_add(slack).saturating_add(back.first_steps())
 }

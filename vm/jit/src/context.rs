@@ -16,10 +16,10 @@ pub struct CodeContext<'c, 'w> {
     pub inputs: *const u32,
     // No two counts lie side by side: both would be read at once that code has just written one by one, and processors wait for that.
     pub erased_bits: u64,
-    /// The number of the interval that the last step that might be made would cross, and what is added to it for each step
-    /// that is left: by these a jump is marked.
+    /// The number of the interval that the last step that might be made would cross: by this, and by the next such field, a jump is marked.
     pub last_interval: i64,
     pub discarded_bits: u64,
+    /// What is added to that for each step that is left.
     pub per_step_left: i64,
     pub drops: u64,
     /// The sum of the marks of jumps.

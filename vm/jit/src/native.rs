@@ -65,7 +65,8 @@ impl Native {
 impl Code for Native {
     /// The addresses that a form computes are those of cells that a verified program has, as the interpreter's are: literals
     /// lie within the static cells, or the frames of callees that room was made for, indices are checked, inputs come from a
-    /// state that was found to be the program's, and each real has an adjoint where the form has a step that looks at one.
+    /// state that was found to be the program's, and each real has an adjoint where the form has a step that looks at one. Cells without a
+    /// machine are as many as such a state has, and what the form demands besides, which is looked at before each run.
     fn run(&self, Job { inputs, cells, left, watcher }: Job) -> CodeOutcome {
         let (first, sign) =
             watcher.as_ref().map_or((0, 0), |watcher| (watcher.first_interval(), watcher.sign()));

@@ -21,15 +21,15 @@ pub struct BareCells<'c> {
     pub adjoints: &'c mut [u64],
 }
 
-/// Where a way there has ended, for the ways back of several losses.
-#[derive(Clone, Copy, Debug)]
+/// Where a way there has ended, for the ways back of several losses. The default is for ways that nobody watches.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct BareTurn {
     /// The greatest magnitude of a number here and at the start.
     largest: f64,
 }
 
 impl BareTurn {
-    /// Where cells have come to from a start.
+    /// Where watched cells have come to from a start.
     #[inline]
     pub fn new(program: &Program, start: &State, reals: &[u64]) -> BareTurn {
         BareTurn { largest: largest(program, &start.reals).max(largest(program, reals)) }
@@ -45,7 +45,7 @@ impl BareTurn {
         cells.reals.get(loss).copied().unwrap_or_default()
     }
 
-    /// Whether the way back, which made as many steps as the way there, was that: then by how much the loss of another start may differ
+    /// Whether the way back, which in floats made as many steps as the way there, was that: then by how much the loss of another start may differ
     /// ([`super::Trust::loss_error`]). In floats somebody has watched both ways.
     #[inline]
     pub fn vouched(

@@ -58,25 +58,15 @@ impl Adjoints {
                 room::more(list, wanted)?;
                 list.resize(wanted, 0);
             }
-            fill(list);
+            room::zero(list);
         }
         Ok(())
     }
 }
 
-/// Zeros in place of what is there. To fill nothing takes some processors longer than to fill something, since nothing has no address.
-fn fill(list: &mut [u64]) {
-    if !list.is_empty() {
-        list.fill(0);
-    }
-}
-
 fn copy<T: Copy>(list: &mut Vec<T>, from: &[T]) -> Result<(), OutOfMemory> {
     if list.len() == from.len() {
-        // As with [`fill`].
-        if !from.is_empty() {
-            list.copy_from_slice(from);
-        }
+        room::copy(list, from);
         return Ok(());
     }
     list.clear();

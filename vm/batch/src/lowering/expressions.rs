@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use naga::proc::TypeResolution;
 use naga::valid::FunctionInfo;
 use naga::{
-    BinaryOperator, Expression, Function, Handle, Literal, MathFunction, RelationalFunction, Scalar, ScalarKind,
-    SwizzleComponent, TypeInner, UnaryOperator, VectorSize,
+    BinaryOperator, Expression, Function, Handle, Literal, MathFunction, RelationalFunction, Scalar,
+    ScalarKind, SwizzleComponent, TypeInner, UnaryOperator, VectorSize,
 };
 
 use super::types::{LoweredTypes, global_name, is_wide_integer, refused};

@@ -40,7 +40,9 @@ impl RealTexts {
     /// Whether an ordering holds of two reals.
     fn holds(&self, order: Order, a: &str, b: &str) -> String {
         let of_zero = match (a, b) {
-            (ZERO, other) | (other, ZERO) => FloatType::of(self.numbers.system).map(|float| float.is_zero(other)),
+            (ZERO, other) | (other, ZERO) => {
+                FloatType::of(self.numbers.system).map(|float| float.is_zero(other))
+            }
             _ => None,
         };
         match (order, of_zero) {

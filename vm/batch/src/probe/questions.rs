@@ -46,16 +46,15 @@ macro_rules! of_floats {
                 about: "comparisons with small numbers",
                 wgsl: "select(zero, one, a < 1e-8) + select(zero, one + one, !(abs(b) <= 1e-8))",
                 cpu: |a, b| {
-                    let is_beyond = !matches!(b.abs().partial_cmp(&1e-8), Some(Ordering::Less | Ordering::Equal));
+                    let is_beyond =
+                        !matches!(b.abs().partial_cmp(&1e-8), Some(Ordering::Less | Ordering::Equal));
                     <$float>::from(u8::from(a < 1e-8)) + <$float>::from(2 * u8::from(is_beyond))
                 },
             },
             Question {
                 about: "comparisons with large numbers",
                 wgsl: "select(zero, one, a > -3.0) + select(zero, one + one, b >= 1e10)",
-                cpu: |a, b| {
-                    <$float>::from(u8::from(a > -3.0)) + <$float>::from(2 * u8::from(b >= 1e10))
-                },
+                cpu: |a, b| <$float>::from(u8::from(a > -3.0)) + <$float>::from(2 * u8::from(b >= 1e10)),
             },
             Question {
                 about: "numbers that equal themselves",
