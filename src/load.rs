@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use reviver::source::{self, NoModule, NoProgram, is_image};
+use reviver::source::{self, NoModule, NoProgram, ReadModule, is_image};
 use reviver_assembler::assemble::assemble_with;
 use reviver_assembler::constants::GivenConstant;
 use reviver_assembler::diagnostic::{Diagnostic, Severity};
@@ -46,15 +46,7 @@ pub fn module_of(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible
 
 /// The same, with the warnings once more, as JSON. Of an image there are none to be had: null.
 pub fn with_warnings(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<(Module, Json)> {
-    if is_image(path, &bytes) {
-        constants::check_none(constants, path)?;
-    }
-    let given = constants::given(constants)?;
-    let found = source::module(&name(path), bytes, files(), &given).map_err(|error| match error {
-        NoModule::Image(error) => Failure::load(format_args!("{}: {error}", shown(path))),
-        NoModule::Constant(refused) => constants::refused(&refused),
-        NoModule::Text { sources, diagnostics } => faulty(&sources, &diagnostics, "nothing was assembled"),
-    })?;
+    let found = read_module(path, bytes, constants)?;
     let Some(sources) = found.sources else { return Ok((found.module, Json::Null)) };
     complain(&render::render(&sources, &found.warnings, color()));
     let warnings = diagnostics::json(&sources, &found.warnings);
@@ -63,6 +55,23 @@ pub fn with_warnings(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fall
         TEXT.get_or_init(|| sources);
     }
     Ok((found.module, warnings))
+}
+
+/// The module in a text that a command has made of a file. Nobody has written it, so of its warnings nobody is told.
+pub fn made_module(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<Module> {
+    read_module(path, bytes, constants).map(|found| found.module)
+}
+
+fn read_module(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<ReadModule> {
+    if is_image(path, &bytes) {
+        constants::check_none(constants, path)?;
+    }
+    let given = constants::given(constants)?;
+    source::module(&name(path), bytes, files(), &given).map_err(|error| match error {
+        NoModule::Image(error) => Failure::load(format_args!("{}: {error}", shown(path))),
+        NoModule::Constant(refused) => constants::refused(&refused),
+        NoModule::Text { sources, diagnostics } => faulty(&sources, &diagnostics, "nothing was assembled"),
+    })
 }
 
 /// The constants that were given, of which the text has every one.

@@ -132,17 +132,11 @@ impl StateVariable {
         }
     }
 
-    /// At the end of the program: a scalar is given up, whatever it holds. An array is back where it began, or a trap says that it isn't:
-    /// to give its elements up would be a loop that loses something, and its rounds be those of the program.
-    pub fn ended(&self, counters: &LoopCounters, constants: &NamedConstants) -> Body {
-        if self.shape.is_empty() {
-            return self.each(counters, |place| make::update(Update::Erase, [place.own()]));
-        }
-        let mut body = self.each_initial(counters, constants, |place, value| {
-            make::update(Update::Sub, [place.own(), value])
-        });
-        body.extend(self.each(counters, |place| make::update(Update::Vacate, [place.own()])));
-        body
+    /// At the end of the program a scalar that is no result is given up, whatever it holds. An array stays as it is: to give its elements up would be
+    /// a loop that loses something, whose rounds would be those of the program. It is part of the last state, which is taken away as all are.
+    pub fn ended(&self) -> Option<StatementNode> {
+        let place = KeptPlace { variable: self, indices: Vec::new() };
+        self.shape.is_empty().then(|| node(make::update(Update::Erase, [place.own()])))
     }
 }
 

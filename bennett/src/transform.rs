@@ -186,9 +186,7 @@ impl TransformationSteps {
         let mut state = self.state();
         let mut main = std::mem::take(&mut self.main);
         let private = state.iter().filter(|variable| variable.is_private());
-        // These may count across a cut, and then no other loop of main may count with them.
-        let own = LoopCounters { row: self.names.fresh("last_row"), column: self.names.fresh("last_column") };
-        main.extend(private.flat_map(|variable| variable.ended(&own, &self.program.constants)));
+        main.extend(private.filter_map(StateVariable::ended));
 
         let tolerance = self.tolerance();
         let losing = self.losing(&tolerance);

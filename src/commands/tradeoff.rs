@@ -13,7 +13,7 @@ use reviver_vm::strategy::{Course, CourseHalt, Retention, Strategy};
 use reviver_vm::{Cause, Machine, Program, State, Stop, Trap, Travel};
 
 use crate::cli::TradeoffOptions;
-use crate::failure::{Exit, Failure, Fallible};
+use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::output::state_bytes;
 use crate::output::tradeoff::{TradeoffPage, TradeoffRow, UncutProgram};
 use crate::write::OutputTarget;
@@ -59,6 +59,12 @@ fn module(options: &TradeoffOptions, bytes: Vec<u8>) -> Fallible<Module> {
 /// A program with the numbers that were asked for.
 fn program(options: &TradeoffOptions, text: Vec<u8>) -> Fallible<Arc<Program>> {
     start::in_numbers(&options.given.file, &options.given.numbers, module(options, text)?)
+}
+
+/// The same of a text that was made of the program's.
+fn made_program(options: &TradeoffOptions, text: Vec<u8>) -> Fallible<Arc<Program>> {
+    let module = load::made_module(&options.given.file, text, &options.given.constants)?;
+    start::in_numbers(&options.given.file, &options.given.numbers, module)
 }
 
 fn begun(options: &TradeoffOptions, program: &Arc<Program>) -> Fallible<Machine> {
@@ -165,7 +171,10 @@ fn going(options: &TradeoffOptions, course: &mut Course, travel: Travel) -> Fall
         Err(CourseHalt::Trap(trap)) => Err(trapped(options, course.machine(), trap)),
         Err(CourseHalt::Full { bytes }) => Err(Failure::new(
             Exit::Trap,
-            format_args!("what is kept to go back takes more than {bytes} bytes"),
+            format_args!(
+                "what is kept to go back takes more than {}",
+                counted(usize::try_from(bytes).unwrap_or(usize::MAX), "byte")
+            ),
         )),
     }
 }
@@ -226,7 +235,7 @@ fn made(
     rounds: u32,
 ) -> Fallible<Result<Arc<Program>, UncutProgram>> {
     match cut(options, text, plan, rounds)?.text {
-        Ok(text) => program(options, text.into_bytes()).map(Ok),
+        Ok(text) => made_program(options, text.into_bytes()).map(Ok),
         Err(problems) => {
             let first = problems.into_iter().next();
             let (code, message) = first.map(|problem| (problem.code, problem.message)).unwrap_or_default();

@@ -163,6 +163,26 @@ fn the_debugger_travels_through_the_result() {
     with_input(&format!("debug {file} --batch -"), script).expect(0).prints_part("steps = 16");
 }
 
+/// What an array holds at the end that is no result is garbage of the program, and of its reversible form nothing.
+#[test]
+fn arrays_may_end_with_anything() {
+    let folder = Folder::new();
+    for declared in
+        [".var A[4]", ".var A[4] = {1, 2, 3, 4}", ".in A[4] default {4, 3, 2, 1}", ".garbage A[4]"]
+    {
+        let text = format!(
+            ".inout n default 3\n.out y\n{declared}\nfor i in 0..n\noverwrite A[i], i * i\nrof\n\
+             for i in 0..4\nadd y, A[i]\nrof\n"
+        );
+        let plain = folder.file("plain.rasm", &text);
+        let reversible = folder.path("reversible.rasm").display().to_string();
+        reviver(&format!("bennett {plain} -o {reversible} --force")).expect(0);
+        let y = &reviver(&format!("run {plain} --json")).json()["outputs"]["y"];
+        let found = reviver(&format!("run {reversible} --check --json")).expect(0).json();
+        assert_eq!((&found["outputs"]["y"], &found["bit_exact"]), (y, &Value::Bool(true)), "{declared}");
+    }
+}
+
 /// Statements of all kinds that lose something, in procedures, macros and blocks.
 const MIXED: &str = ".word 32
 .const N = 4
@@ -287,6 +307,16 @@ fn a_tradeoff_without_segments_says_why() {
 }
 
 /// Each method is a line, in text and in JSON; what erases nothing makes no heat.
+/// A text that was made of the program's has lines that nobody knows.
+#[test]
+fn a_tradeoff_warns_of_what_was_written() {
+    let folder = Folder::new();
+    let text = ".inout x default 5\n.proc p(inout a, in unused)\noverwrite.sum a, a, 1\n.end\ncall p(x, 3)\n";
+    let file = folder.file("warned.rasm", &text);
+    let ran = reviver(&format!("tradeoff {file}")).expect(0).prints_part("Bennett 64, 1");
+    assert_eq!(ran.stderr.matches("warning").count(), 1, "{ran:#?}");
+}
+
 #[test]
 fn a_tradeoff_has_a_line_for_each_method() {
     let asked = "tradeoff programs/collatz_plain.rasm --set n=6";
