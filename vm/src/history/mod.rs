@@ -242,10 +242,7 @@ impl<B: Copy> Residues<B> {
     /// # Errors
     /// There is no memory for it.
     pub(crate) fn part(&self, numbers: Range<i64>) -> Result<Residues<B>, OutOfMemory> {
-        let is_ascending = self.program.first().is_none_or(|(first, _)| *first >= 0);
-        let is_before =
-            |number: i64| if is_ascending { number < numbers.start } else { number >= numbers.end };
-        let start = self.program.partition_point(|(number, _)| is_before(*number));
+        let start = self.begin_of(&numbers);
         let rest = self.program.get(start..).unwrap_or_default();
         let end = rest.partition_point(|(number, _)| numbers.contains(number));
         let program = room::copied(rest.get(..end).unwrap_or_default())?;
@@ -317,9 +314,15 @@ impl<B> Residues<B> {
 
     /// Forgets what the steps recorded between two numbers of which the first is that of the latest step.
     pub(crate) fn forget_between(&mut self, latest: i64, earliest: i64) {
-        let (low, high) = (latest.min(earliest), latest.max(earliest));
-        let kept = self.program.iter().rposition(|(number, _)| !(low..high).contains(number));
-        self.program.truncate(kept.map_or(0, |last| last + 1));
+        self.program.truncate(self.begin_of(&(latest.min(earliest)..latest.max(earliest))));
+    }
+
+    /// Where the records begin of steps with these numbers; those before them are of steps that lie nearer to the start.
+    fn begin_of(&self, numbers: &Range<i64>) -> usize {
+        let is_ascending = self.program.first().is_none_or(|(first, _)| *first >= 0);
+        let is_before =
+            |number: i64| if is_ascending { number < numbers.start } else { number >= numbers.end };
+        self.program.partition_point(|(number, _)| is_before(*number))
     }
 
     fn of(&self, track: Track) -> &Vec<(i64, Kept<B>)> {
