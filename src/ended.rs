@@ -4,7 +4,7 @@ use std::path::Path;
 
 use reviver_vm::strategy::Strategy;
 
-use crate::failure::{Exit, Failure, Fallible};
+use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::journey::Ending;
 use crate::{output, read};
 
@@ -24,7 +24,8 @@ pub fn verdict(file: &Path, way: &str, ending: &Ending) -> Fallible {
 
 /// What was to be kept for the way back takes too much.
 pub fn full(strategy: &str, bytes: u64) -> Failure {
-    Failure::new(Exit::Trap, format_args!("the strategy `{strategy}` takes more than {bytes} bytes here"))
+    let bytes = counted(usize::try_from(bytes).unwrap_or(usize::MAX), "byte");
+    Failure::new(Exit::Trap, format_args!("the strategy `{strategy}` takes more than {bytes} here"))
         .help(less_memory(strategy))
 }
 

@@ -156,8 +156,10 @@ pub fn travel<'m>(
     }
     let (elapsed, taken, cost) = (started.elapsed(), course.taken(), course.cost());
     let history_bytes = usize::try_from(cost.peak_bytes).unwrap_or(usize::MAX);
-    // Of a history alone `--exact` says enough.
-    let taken = taken.filter(|_| options.strategies.retention().is_some());
+    let back = round_trip.as_ref().map(|trip| &trip.ending);
+    let is_full = [Some(&ending), back].into_iter().flatten().any(|one| matches!(one, Ending::Full { .. }));
+    // Of a history alone `--exact` says enough; a strategy that had too little memory is told by what the command fails with.
+    let taken = taken.filter(|_| options.strategies.retention().is_some() && !is_full);
     Ok(Report {
         program,
         travel,

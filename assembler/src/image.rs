@@ -44,7 +44,7 @@ pub enum LoadError {
     Truncated { found: u64, wanted: u64 },
     #[error("the image is damaged: its checksum is {found:#010x}, not {wanted:#010x}")]
     Checksum { found: u32, wanted: u32 },
-    #[error("the image has {0} bytes after its last section")]
+    #[error("the image has {0} byte{s} after its last section", s = if *.0 == 1 { "" } else { "s" })]
     TrailingBytes(u64),
     #[error("the section table is wrong: {0}")]
     SectionTable(String),

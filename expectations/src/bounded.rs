@@ -9,13 +9,14 @@ use reviver_vm::{Machine, Stop, Trap, Travel};
 use thiserror::Error;
 
 use crate::settings::TestLimits;
+use crate::words::counted;
 
 /// Why a run didn't arrive.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub(crate) enum Halt {
     #[error("{}", told(.explanation))]
     Trap { trap: Trap, explanation: Box<Explanation> },
-    #[error("more than {0} steps")]
+    #[error("more than {}", counted(*.0, "step"))]
     Steps(u64),
     #[error("more than {} of memory", sized(*.0))]
     Memory(u64),
@@ -54,7 +55,7 @@ pub(crate) fn told(explanation: &Explanation) -> String {
 pub(crate) fn sized(bytes: u64) -> String {
     let units = [(1_u64 << 20, "MiB"), (1 << 10, "KiB")];
     let whole = units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit));
-    whole.map_or_else(|| format!("{bytes} bytes"), |(unit, name)| format!("{} {name}", bytes / unit))
+    whole.map_or_else(|| counted(bytes, "byte"), |(unit, name)| format!("{} {name}", bytes / unit))
 }
 
 /// Runs to the end in a direction.

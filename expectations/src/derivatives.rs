@@ -15,6 +15,7 @@ use crate::given::{NoStart, ReadyProgram};
 use crate::grammar::{DerivativeKind, DerivativeResult, ExpectedDerivative, ExpectedEnd};
 use crate::judged;
 use crate::settings::{JudgeGradient, TestSettings};
+use crate::words::counted;
 
 /// Why there is nothing to compare.
 enum NoDerivatives {
@@ -131,7 +132,7 @@ fn gradient_misses(
         (Some(_), true) | (None, false) => {}
     }
     if !subject.exact && mended.is_none() && gradient.history_bytes != 0 {
-        misses.push(Mismatch::new("0 bytes of history", format!("{} bytes", gradient.history_bytes)));
+        misses.push(Mismatch::new("0 bytes of history", counted(gradient.history_bytes as u64, "byte")));
     }
     misses.extend(judge(subject, loss, &gradient));
     misses.extend(disagreement(subject, loss, &gradient, results.contains(&DerivativeResult::Disagrees))?);

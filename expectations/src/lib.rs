@@ -44,5 +44,6 @@ mod properties;
 mod reference;
 mod runs;
 pub mod settings;
+mod words;
 
 pub use examine::{examine, is_met};

@@ -8,6 +8,7 @@ use crate::bounded::Halt;
 use crate::excursion::{Excursion, Homecoming};
 use crate::expected::Expectations;
 use crate::grammar::{Expectation, Property};
+use crate::words::counted;
 
 /// Which of the properties that every run has anyway have lines of their own.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,7 +94,7 @@ fn miss(property: &Property, excursion: &Excursion) -> Option<Mismatch> {
         }
         Property::NoHistory => (excursion.history_bytes > 0).then(|| kept(excursion)),
         Property::AtMost(steps) => {
-            let miss = || Mismatch::new(property.to_string(), format!("{} steps", excursion.steps));
+            let miss = || Mismatch::new(property.to_string(), counted(excursion.steps, "step"));
             (excursion.steps > *steps).then(miss)
         }
         // It is a matter of the text.
@@ -127,10 +128,11 @@ fn declared(excursion: &Excursion) -> Option<Mismatch> {
 }
 
 fn erased(excursion: &Excursion) -> Option<Mismatch> {
-    let miss = || Mismatch::new("nothing erased", format!("{} bits erased", excursion.erased_bits));
+    let miss =
+        || Mismatch::new("nothing erased", format!("{} erased", counted(excursion.erased_bits, "bit")));
     (excursion.erased_bits > 0).then(miss)
 }
 
 fn kept(excursion: &Excursion) -> Mismatch {
-    Mismatch::new("0 bytes of history", format!("{} bytes", excursion.history_bytes))
+    Mismatch::new("0 bytes of history", counted(excursion.history_bytes as u64, "byte"))
 }

@@ -11,6 +11,7 @@ use crate::grammar::{ExpectedEnd, ExpectedRun, RunResult};
 use crate::judged;
 use crate::properties::{OwnLines, unrestored, usual};
 use crate::settings::{TestLimits, TestSettings};
+use crate::words::counted;
 
 /// What became of a run.
 #[derive(Default)]
@@ -141,8 +142,9 @@ impl RunAssessor<'_> {
             }
             RunResult::Erases(bits) => {
                 let found = machine.state().counters.erased_bits;
-                (found != *bits)
-                    .then(|| Mismatch::new(format!("{bits} bits erased"), format!("{found} bits erased")))
+                (found != *bits).then(|| {
+                    Mismatch::new(counted(*bits, "bit") + " erased", counted(found, "bit") + " erased")
+                })
             }
             RunResult::Drifts | RunResult::Unrestored => None,
         }

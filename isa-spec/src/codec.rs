@@ -54,7 +54,10 @@ pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, String
 fn decode_as<T: Serialize + DeserializeOwned, C: Config>(bytes: &[u8], config: C) -> Result<T, String> {
     let (value, used) = bincode::serde::decode_from_slice(bytes, config).map_err(describe)?;
     if used != bytes.len() {
-        return Err(format!("{} bytes are left over", bytes.len() - used));
+        return Err(match bytes.len() - used {
+            1 => "a byte is left over".to_owned(),
+            left => format!("{left} bytes are left over"),
+        });
     }
     // A number may be written in more bytes than it needs: what is stored has one form.
     bincode::serde::encode_into_writer(&value, Expecting(bytes), config::standard())

@@ -57,7 +57,7 @@ pub enum Error {
     #[error("this name was looked up in another program: ask the one that is called")]
     Foreign,
 
-    #[error("`{name}` has {cells} cells, and the slice has {given}")]
+    #[error("`{name}` has {cells} cell{}, and the slice has {given}", if *cells == 1 { "" } else { "s" })]
     Length { name: String, cells: usize, given: usize },
     #[error("`{name}` can't be given: it is `{}`; {}", role.directive(), takes(*role, *backward))]
     NotTaken { name: String, role: Role, backward: bool },
@@ -74,7 +74,7 @@ pub enum Error {
     /// The program trapped. `place` is the file, the line and, where that is known, the column.
     #[error("{place}: {}{}{}", if *backward { "on the way back: " } else { "" }, explanation.message, cure(explanation.help.as_deref()))]
     Trap { place: String, backward: bool, explanation: Box<Explanation> },
-    #[error("stopped after {steps} steps, before the {}: raise the limit, or begin with less", if *backward { "beginning" } else { "end" })]
+    #[error("stopped after {steps} step{}, before the {}: raise the limit, or begin with less", if *steps == 1 { "" } else { "s" }, if *backward { "beginning" } else { "end" })]
     StepLimit { backward: bool, steps: u64 },
     /// Somebody has set the flag that the call was to look at.
     #[error("stopped from outside")]

@@ -10,7 +10,7 @@ use reviver_debugger::tui::{self, TuiError, keys, terminal};
 
 use crate::cli::DebugOptions;
 use crate::debuggee::{self, Debuggee};
-use crate::failure::{Exit, Failure, Fallible};
+use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::{read, streams};
 
 pub fn run(options: &DebugOptions) -> Fallible {
@@ -75,7 +75,10 @@ fn batch(options: &DebugOptions, path: &Path) -> Fallible {
             let (name, limit) = (read::shown(path), options.debugged.max_steps.unwrap_or_default());
             let failure = Failure::new(
                 Exit::StepLimit,
-                format_args!("the command on line {line} of {name} went {limit} steps from the start"),
+                format_args!(
+                    "the command on line {line} of {name} went {} from the start",
+                    counted(usize::try_from(limit).unwrap_or(usize::MAX), "step")
+                ),
             );
             Err(failure.help("raise `--max-steps`"))
         }

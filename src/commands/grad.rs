@@ -17,7 +17,7 @@ use crate::{kinds, output, read, start, streams, subject, write};
 
 pub fn run(options: &GradOptions) -> Fallible {
     let start = &options.differentiated.start;
-    if let Some(printed) = plan::printed(&options.differentiated.strategies, start) {
+    if let Some(printed) = plan::printed(&options.differentiated.strategies, start, &plan::FORWARD) {
         return printed;
     }
     let mut page = page(options)?;

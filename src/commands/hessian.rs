@@ -6,7 +6,7 @@ use reviver_vm::differentiate::{Subject, Variable};
 use reviver_vm::values::Value;
 
 use crate::cli::HessianOptions;
-use crate::commands::plan;
+use crate::commands::plan::{self, PlannedWay};
 use crate::failure::{Failure, Fallible, counted};
 use crate::given::GivenValues;
 use crate::output::derivatives::Spelling;
@@ -16,7 +16,8 @@ use crate::{given, output, read, streams, subject, table};
 
 pub fn run(options: &HessianOptions) -> Fallible {
     let start = &options.differentiated.start;
-    if let Some(printed) = plan::printed(&options.differentiated.strategies, start) {
+    let way = PlannedWay { bytes: matrices::lifted_bytes, ..plan::FORWARD };
+    if let Some(printed) = plan::printed(&options.differentiated.strategies, start, &way) {
         return printed;
     }
     let whole = options.differentiated.whole;

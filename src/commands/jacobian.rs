@@ -12,7 +12,7 @@ use crate::{output, read, streams, subject};
 
 pub fn run(options: &JacobianOptions) -> Fallible {
     let start = &options.differentiated.start;
-    if let Some(printed) = plan::printed(&options.differentiated.strategies, start) {
+    if let Some(printed) = plan::printed(&options.differentiated.strategies, start, &plan::FORWARD) {
         return printed;
     }
     let whole = options.differentiated.whole;

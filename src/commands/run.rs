@@ -11,7 +11,7 @@ use reviver_vm::{Machine, Program, State, Travel, checkpoint};
 
 use crate::account::{Account, Entropy, KeptHistory};
 use crate::cli::RunOptions;
-use crate::commands::plan;
+use crate::commands::plan::{self, PlannedWay};
 use crate::failure::{Exit, Failure, Fallible, all, counted};
 use crate::following::ancillas::Ancillas;
 use crate::following::cells::FollowedCell;
@@ -24,7 +24,9 @@ use crate::write::OutputTarget;
 use crate::{ended, engine, entropy, kinds, output, read, start, streams, write};
 
 pub fn run(options: &RunOptions) -> Fallible {
-    if let Some(printed) = plan::printed(&options.strategies, &options.start) {
+    let travel = if options.back { Travel::Backward } else { Travel::Forward };
+    let way = PlannedWay { travel, ..plan::FORWARD };
+    if let Some(printed) = plan::printed(&options.strategies, &options.start, &way) {
         return printed;
     }
     check_streams(options)?;
@@ -233,8 +235,13 @@ fn verdict(options: &RunOptions, report: &Report) -> Fallible {
         }
         Ending::Limited => {
             let limit = options.start.max_steps.unwrap_or_default();
-            let failure =
-                Failure::new(Exit::StepLimit, format_args!("stopped after {limit} steps, before the end"));
+            let failure = Failure::new(
+                Exit::StepLimit,
+                format_args!(
+                    "stopped after {}, before the end",
+                    counted(usize::try_from(limit).unwrap_or(usize::MAX), "step")
+                ),
+            );
             return Err(failure.help("raise `--max-steps`, or go on from a state saved with `--save-state`"));
         }
         Ending::Interrupted(signal) => {

@@ -11,7 +11,8 @@ use crate::failure::counted;
 impl Account {
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let told = |CellsAndBits { cells, bits }| {
-            format!("{}, {bits} bits", counted(usize::try_from(cells).unwrap_or(usize::MAX), "cell"))
+            let cells = counted(usize::try_from(cells).unwrap_or(usize::MAX), "cell");
+            format!("{cells}, {}", self::bits(bits))
         };
         writeln!(out, "account:")?;
         writeln!(out, "  steps             {}", self.steps)?;
@@ -20,7 +21,8 @@ impl Account {
             writeln!(out, "  declared garbage  {}", told(self.declared))?;
         }
         writeln!(out, "  ancillas at once  {}", told(self.ancillas))?;
-        writeln!(out, "  history           {} bytes", self.history_bytes)?;
+        let history = counted(usize::try_from(self.history_bytes).unwrap_or(usize::MAX), "byte");
+        writeln!(out, "  history           {history}")?;
         let kept = if self.kept_bits > 0 { ", which the history keeps" } else { "" };
         writeln!(out, "  erased            {}{kept}", bits(self.erased_bits))?;
         if self.discarded_bits > 0 {
@@ -30,10 +32,11 @@ impl Account {
         let until = if self.kept_bits > 0 { ", until the history is erased" } else { "" };
         writeln!(out, "  heat              {}{until}", heat(self.joules_due()))?;
         let Some(entropy) = &self.entropy else { return Ok(()) };
-        let (inputs, results, lost) = (short(entropy.inputs), short(entropy.results), short(entropy.lost()));
-        writeln!(out, "  inputs            {}, {inputs} bits of entropy", counted(entropy.cases, "case"))?;
-        writeln!(out, "  results           {results} bits of entropy")?;
-        writeln!(out, "  lost of these     {lost} bits, {}", heat(self.joules(entropy.lost())))
+        let told = |bits: f64| format!("{} bit{}", short(bits), if bits == 1.0 { "" } else { "s" });
+        let [inputs, results, lost] = [entropy.inputs, entropy.results, entropy.lost()].map(told);
+        writeln!(out, "  inputs            {}, {inputs} of entropy", counted(entropy.cases, "case"))?;
+        writeln!(out, "  results           {results} of entropy")?;
+        writeln!(out, "  lost of these     {lost}, {}", heat(self.joules(entropy.lost())))
     }
 
     pub fn members(&self) -> Json {
@@ -65,6 +68,6 @@ impl Account {
 }
 
 /// "1 bit", "3 bits".
-fn bits(count: u64) -> String {
+pub fn bits(count: u64) -> String {
     counted(usize::try_from(count).unwrap_or(usize::MAX), "bit")
 }

@@ -266,7 +266,8 @@ impl BatchPage {
 pub fn told(error: &Error) -> String {
     match error {
         Error::Trap { explanation, .. } => {
-            format!("{error}, after {} steps", explanation.step.unsigned_abs())
+            let steps = usize::try_from(explanation.step.unsigned_abs()).unwrap_or(usize::MAX);
+            format!("{error}, after {}", counted(steps, "step"))
         }
         error => error.to_string(),
     }

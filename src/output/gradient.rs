@@ -9,13 +9,14 @@ use reviver_vm::differentiate::check::Check;
 use reviver_vm::differentiate::{Gradient, Subject, Variable};
 use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
+use reviver_vm::strategy::{Strategy, Taken, Why};
 use reviver_vm::values::{Value, adjoint_name};
 
 use super::strategy::StrategyTold;
 use super::told::{Object, TellableCells, number};
 use super::trust::Said;
 use super::verified;
-use crate::failure::Failure;
+use crate::failure::{Failure, counted};
 use crate::subject::Selection;
 
 /// Everything that is said about a gradient.
@@ -43,17 +44,24 @@ impl GradientPage {
         }
         writeln!(
             out,
-            "steps: {} there, {} back, drops: {}, history: {} bytes, memory: {} bytes",
+            "steps: {} there, {} back, drops: {}, history: {}, memory: {}",
             gradient.steps,
             gradient.steps_back,
             self.drops().map_or("not counted".to_owned(), |drops| drops.to_string()),
-            gradient.history_bytes,
-            gradient.memory_bytes,
+            counted(gradient.history_bytes, "byte"),
+            counted(gradient.memory_bytes, "byte"),
         )?;
         if let Some(line) = self.turned_at() {
             writeln!(out, "turned before the `uncompute` of line {line} (`--whole` runs to the end)")?;
         }
         self.strategy().text(out)?;
+        if self.stats && gradient.thread_bytes > 0 {
+            writeln!(
+                out,
+                "threads: {} for their copies of the state",
+                counted(gradient.thread_bytes, "byte")
+            )?;
+        }
         out.write_all(self.said().line().as_bytes())?;
         match self.verified.as_ref().filter(|check| check.agrees()) {
             Some(check) => out.write_all(verified::line(check).as_bytes()),
@@ -79,6 +87,9 @@ impl GradientPage {
         object.insert("memory_bytes", gradient.memory_bytes);
         object.insert("history_bytes", gradient.history_bytes);
         object.extend(self.strategy().members());
+        if self.stats && gradient.thread_bytes > 0 {
+            object.insert("thread_bytes", gradient.thread_bytes);
+        }
         if let Some(check) = &self.verified {
             object.insert("verify", verified::json(check, |n| self.input_name(n)));
         }
@@ -88,8 +99,11 @@ impl GradientPage {
     /// How it was gone back over.
     fn strategy(&self) -> StrategyTold {
         let Gradient { taken, cost, steps, .. } = self.gradient;
-        // Of a history alone `--exact` says enough.
-        let taken = taken.filter(|_| self.subject.retention.is_some());
+        // Of a history alone `--exact` says enough; a file that is gone on with brings its strategy along.
+        let is_told = |taken: &Taken| {
+            self.subject.retention.is_some() || (taken.strategy, taken.why) != (Strategy::Reverse, Why::Asked)
+        };
+        let taken = taken.filter(is_told);
         StrategyTold { taken, cost, steps, stats: self.stats }
     }
 

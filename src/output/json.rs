@@ -49,6 +49,9 @@ pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
             object.insert("discarded_bits", report.state().counters.discarded_bits);
         }
         object.insert("state_bytes", state_bytes(report.state()));
+        if report.machine.thread_bytes() > 0 {
+            object.insert("thread_bytes", report.machine.thread_bytes());
+        }
         object.insert("seconds", report.elapsed.as_secs_f64());
     }
     if let Some(account) = &report.account {

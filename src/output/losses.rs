@@ -57,18 +57,40 @@ impl LossSpot {
     }
 }
 
-/// Something that was lost at one instruction.
+/// Something that was lost at one instruction, and where another of the same line undoes that.
 pub struct ReportedLoss {
+    at: u32,
     loss: Loss,
     tally: Tally,
     spot: LossSpot,
 }
 
-/// Reports in the words of the program, in the order of its instructions.
+/// Reports in the words of the program, in the order of its instructions. What a statement computes and takes back its author has written
+/// once, and is told of once.
 pub fn reported(program: &Program, reports: &Reports) -> Vec<ReportedLoss> {
-    let described =
-        |(at, loss, tally)| LossSpot::of(program, at).map(|spot| ReportedLoss { loss, tally, spot });
-    reports.iter().filter_map(described).collect()
+    let mut all: Vec<ReportedLoss> = Vec::new();
+    for (at, loss, tally) in reports.iter() {
+        let known = all.iter_mut().find(|known| known.loss == loss && takes_back(program, known.at, at));
+        match known {
+            Some(ReportedLoss { tally: known, .. }) => {
+                known.count = known.count.max(tally.count);
+                known.largest = known.largest.max(tally.largest);
+            }
+            None => all.extend(LossSpot::of(program, at).map(|spot| ReportedLoss { at, loss, tally, spot })),
+        }
+    }
+    all
+}
+
+/// Whether an instruction undoes another one of the same line.
+fn takes_back(program: &Program, first: u32, at: u32) -> bool {
+    let module = program.module();
+    let place = |at| module.structure.line(at).map(|line| (module.structure.file(at), line));
+    let both = module.code.get(first as usize).zip(module.code.get(at as usize));
+    both.is_some_and(|(first, second)| {
+        (first.function, &first.operands) == (second.function, &second.operands)
+            && first.update.inverse() == second.update
+    }) && place(first).is_some_and(|first| place(at) == Some(first))
 }
 
 /// Warnings for stderr, one for each place.

@@ -42,8 +42,10 @@ impl StrategyTold {
             let ratio = steps as f64 / self.steps.max(1) as f64;
             writeln!(
                 out,
-                "cost: {steps} steps in all ({ratio:.2} for each of the way there), {again} of them made again, {} kept, {peak_bytes} bytes at most",
+                "cost: {} in all ({ratio:.2} for each of the way there), {again} of them made again, {} kept, {} at most",
+                counted(usize::try_from(steps).unwrap_or(usize::MAX), "step"),
                 counted(usize::try_from(checkpoints).unwrap_or(usize::MAX), "state"),
+                counted(usize::try_from(peak_bytes).unwrap_or(usize::MAX), "byte"),
             )?;
         }
         Ok(())
@@ -106,6 +108,17 @@ impl PlanPage {
         self.is_lossless && self.retention.strategy != Strategy::Tape
     }
 
+    /// With the slots and the leaf that the memory has room for.
+    fn planned(&self) -> Strategy {
+        match self.retention.strategy {
+            Strategy::Checkpoint { .. } => Strategy::Checkpoint {
+                slots: Some(u32::try_from(self.plan.slots).unwrap_or(u32::MAX)),
+                leaf: Some(self.plan.leaf),
+            },
+            strategy => strategy,
+        }
+    }
+
     fn forward_steps(&self) -> u64 {
         if self.keeps_nothing() { self.plan.steps } else { self.plan.forward_steps() }
     }
@@ -120,7 +133,8 @@ impl PlanPage {
             let (slots, leaf) = (counted(plan.slots as usize, "slot"), counted(plan.leaf as usize, "step"));
             writeln!(out, "{}: {slots}, leaves of {leaf}", self.retention.strategy.name())?;
         }
-        writeln!(out, "{forward} steps forward in all, {ratio:.2} for each")?;
+        let forward = counted(usize::try_from(forward).unwrap_or(usize::MAX), "step");
+        writeln!(out, "{forward} forward in all, {ratio:.2} for each")?;
         if self.keeps_nothing() {
             return Ok(());
         }
@@ -142,7 +156,7 @@ impl PlanPage {
     pub fn members(&self) -> Object<'static> {
         let mut object = Object::default();
         object.insert("steps", self.plan.steps);
-        object.insert("strategy", strategy(self.retention.strategy, None));
+        object.insert("strategy", strategy(self.planned(), None));
         object.insert("slots", self.plan.slots);
         object.insert("leaf", self.plan.leaf);
         object.insert("forward_steps", self.forward_steps());

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use reviver_vm::Travel;
 use reviver_vm::digest::state_digest;
 
+use super::account::bits;
 use super::told::TellableCells;
 use super::{erased, result_cells, resulting_tape, state_bytes, strategy, uses_tape};
 use crate::cli::RunOptions;
@@ -65,11 +66,11 @@ fn round_trip(report: &Report, trip: &RoundTrip, out: &mut dyn Write) -> io::Res
     }
     writeln!(
         out,
-        "steps: {} there, {} back, history: {} bytes, erased: {} bits",
+        "steps: {} there, {} back, history: {}, erased: {}",
         report.steps,
         trip.steps,
-        report.history_bytes,
-        erased(report)
+        counted(report.history_bytes, "byte"),
+        bits(erased(report))
     )?;
     let erasures = report.program.module().code.iter().filter(|i| !i.update.is_reversible()).count();
     if erasures > 0 {
@@ -83,16 +84,20 @@ fn statistics(report: &Report, options: &RunOptions, out: &mut dyn Write) -> io:
     let all = report.steps + report.round_trip.as_ref().map_or(0, |trip| trip.steps);
     if report.round_trip.is_none() {
         writeln!(out, "steps: {all}")?;
-        writeln!(out, "history: {} bytes", report.history_bytes)?;
-        writeln!(out, "erased: {} bits", erased(report))?;
+        writeln!(out, "history: {}", counted(report.history_bytes, "byte"))?;
+        writeln!(out, "erased: {}", bits(erased(report)))?;
     }
     let rate = all as f64 / seconds.max(1e-9) / 1e6;
     writeln!(out, "time: {seconds:.3} s, {rate:.1} million steps a second")?;
     writeln!(out, "state: {} bytes", state_bytes(report.state()))?;
+    if report.machine.thread_bytes() > 0 {
+        let bytes = counted(report.machine.thread_bytes(), "byte");
+        writeln!(out, "threads: {bytes} for their copies of the state")?;
+    }
     match options.start.checking.unchecked {
         true => writeln!(out, "discarded within the tolerance: not counted")?,
         false => {
-            writeln!(out, "discarded within the tolerance: {} bits", report.state().counters.discarded_bits)?
+            writeln!(out, "discarded within the tolerance: {}", bits(report.state().counters.discarded_bits))?
         }
     }
     writeln!(out, "digest: {}", state_digest(report.state()))

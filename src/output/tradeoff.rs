@@ -81,8 +81,12 @@ impl TradeoffPage {
             family: families.iter().position(|known| *known == family(row)).unwrap_or_default(),
         };
         let told = self.rows.iter().map(|row| {
-            let [steps, bytes, bits] = [row.steps, row.bytes, row.erased_bits].map(grouped);
-            format!("{}: {steps} steps, {bytes} bytes at most, {bits} bits erased.", row.name)
+            let counted = |count: u64, what: &str| {
+                let plural = if count == 1 { "" } else { "s" };
+                format!("{} {what}{plural}", grouped(count))
+            };
+            let (steps, bytes) = (counted(row.steps, "step"), counted(row.bytes, "byte"));
+            format!("{}: {steps}, {bytes} at most, {} erased.", row.name, counted(row.erased_bits, "bit"))
         });
         let description = told.collect::<Vec<_>>().join(" ");
         let words = Words { title: format!("{file}: steps, memory and erased bits, by method"), description };

@@ -415,6 +415,23 @@ fn no_change_of_the_loss_is_left_out() {
     }
 }
 
+/// What an expression computes and takes back is one conversion to its author.
+#[test]
+fn a_statement_is_told_of_once() {
+    let text = ".inout x: real default 2.5\n.out y: real, n\nadd n, toint(x) * 3\nadd y, x * x\n";
+    for (command, options, codes) in [
+        ("taylor", "--along x --order 2", &["L04"][..]),
+        ("grad", "--loss y", &["L02"]),
+        ("hessian", "--loss y", &["L02", "L04"]),
+    ] {
+        let object = on(text, command, &format!("{options} --json")).expect(0).json();
+        let reported = object["reported"].as_array().unwrap();
+        let told: Vec<&str> = reported.iter().filter_map(|loss| loss["code"].as_str()).collect();
+        assert_eq!(told, codes, "{command}");
+        assert!(reported.iter().all(|loss| loss["count"] == 1), "{command}: {reported:?}");
+    }
+}
+
 /// However it is asked for, a conversion is told as often as the way there comes by it.
 #[test]
 fn conversions_are_counted_on_the_way_there() {

@@ -96,6 +96,25 @@ fn arguments_files_traps_and_limits_are_told() {
     assert_eq!((&object["trap"]["line"], &object["error"]["kind"]), (&json!(3), &json!("trap")));
 }
 
+/// The document has a row for each key of a trap.
+#[test]
+fn the_keys_of_traps_are_documented() {
+    let document = std::fs::read_to_string(crate::support::root().join("docs/json.md")).unwrap();
+    let table =
+        document.split("Of a trap:").nth(1).and_then(|rest| rest.split("A diagnostic").next()).unwrap();
+    let folder = Folder::new();
+    let tasks = ".inout x, y\n.inout n default 3\npar p(x), p(y)\n.proc p(inout z)\nassert z == n\n.end\n";
+    let tasks = folder.file("tasks.rasm", tasks);
+    for command in ["run programs/factorial.rasm --set n=21".into(), format!("run {tasks}")] {
+        let trap = failing(&format!("{command} --json"), 4)["trap"].clone();
+        let calls = trap["calls"].as_array().into_iter().flatten();
+        let inner = trap["others"].as_array().into_iter().flatten().chain(calls);
+        for key in inner.chain([&trap]).flat_map(|object| object.as_object().unwrap().keys()) {
+            assert!(table.contains(&format!("`{key}`")), "{command}: {key}");
+        }
+    }
+}
+
 #[test]
 fn what_was_found_is_told_with_what_failed() {
     let folder = Folder::new();

@@ -62,6 +62,70 @@ fn all_strategies_find_the_same_gradient() {
     }
 }
 
+/// The more memory there is, the fewer steps are made again, and what is told of slots and leaves is what was taken, in a plan too.
+#[test]
+fn memory_is_shared_out_between_states_and_leaves() {
+    let mut least = u64::MAX;
+    for memory in ["2K", "3K", "4K", "5K", "8K", "16K", "64K"] {
+        let command = format!("{LISTING} --strategy checkpoint --memory {memory} --json");
+        let found = reviver(&format!("{command} --stats")).expect(0).json();
+        let number = |value: &Value| value.as_u64().unwrap();
+        let again = number(&found["cost"]["again"]);
+        assert!(
+            again <= least.saturating_add(least / 4),
+            "{memory}: {}, and {least} with less",
+            found["cost"]
+        );
+        least = least.min(again);
+        let plan = reviver(&format!("{command} --plan 57586")).expect(0).json();
+        let bounds = [&found["strategy"]["slots"], &found["strategy"]["leaf"]];
+        assert_eq!([&plan["slots"], &plan["leaf"]], bounds, "{memory}");
+        assert_eq!([&plan["strategy"]["slots"], &plan["strategy"]["leaf"]], bounds, "{memory}");
+    }
+    // More than fits is cut down to what does.
+    let asked = reviver(&format!("{LISTING} --strategy checkpoint=2:1000000 --memory 5K --stats --json"));
+    let found = asked.expect(0).json();
+    assert!(found["strategy"]["leaf"].as_u64() < Some(64), "{}", found["strategy"]);
+    assert!(found["cost"]["peak_bytes"].as_u64() <= Some(5 << 10), "{}", found["cost"]);
+    assert!(found["cost"]["steps"].as_u64() < Some(10_000_000), "{}", found["cost"]);
+}
+
+/// States that are large for a while, because calls are open, leave room for what comes behind them.
+#[test]
+fn states_of_any_size_fit_into_the_memory() {
+    let folder = Folder::new();
+    let text = ".inout x: real default 1.1\n.out y: real\n.inout d default 60\n.inout n default 3000\ncall down(x, d)\n\
+                for i in 0..n\noverwrite.sin x, x\nrof\nadd y, x\n\
+                .proc down(inout a: real, in d)\n.ancilla e, s[10]: real\nif d > 0\nadd e, d - 1\n\
+                overwrite.sin a, a\ncall down(a, e)\noverwrite.mul a, a, 1.01\nsub e, d - 1\nfi d > 0\n.end\n";
+    let file = folder.file("deep.rasm", text);
+    let of =
+        |options: &str| reviver(&format!("grad {file} --loss y --json --stats {options}")).expect(0).json();
+    let exact = of("--exact");
+    for memory in [5, 8, 12, 16, 20, 24, 32, 48, 64] {
+        let found = of(&format!("--strategy checkpoint --memory {memory}K"));
+        assert_eq!(told(&found), told(&exact), "{memory}K");
+        assert!(found["cost"]["peak_bytes"].as_u64() <= Some(memory << 10), "{memory}K: {}", found["cost"]);
+    }
+}
+
+/// Where a strategy has too little memory, nothing says that it fitted.
+#[test]
+fn what_has_too_little_memory_is_no_strategy_that_was_taken() {
+    let folder = Folder::new();
+    let file = folder.file("lossy.rasm", ".inout n default 9\n.out t\nfor i in 0..n\noverwrite t, i\nrof\n");
+    for command in ["--check", "--exact"] {
+        let ran =
+            reviver(&format!("run {file} {command} --memory 10")).expect(4).says("takes more than 10 bytes");
+        assert!(!ran.stdout.contains("strategy"), "{ran:#?}");
+        let object = reviver(&format!("run {file} {command} --memory 10 --json")).expect(4).json();
+        assert_eq!(object["strategy"], Value::Null, "{object}");
+    }
+    reviver(&format!("run {file} --check --strategy checkpoint --memory 1"))
+        .expect(4)
+        .says("takes more than 1 byte here");
+}
+
 #[test]
 fn assignments_are_differentiated_in_little_memory() {
     for (n, bytes) in [(1_000, 128 << 10), (10_000, 128 << 10)] {
@@ -226,6 +290,13 @@ fn a_gradient_in_pieces_keeps_its_states() {
         reviver(&format!("{LISTING} --set n=40 --strategy checkpoint=5{from}"))
             .expect(2)
             .says("another strategy");
+        // The file has the strategy.
+        let without = reviver(&format!("{LISTING} --set n=40 --json{from}")).expect(0).json();
+        assert_eq!(told(&without), told(&whole), "{strategy}");
+        if strategy != "reverse" {
+            assert_eq!(without["strategy"], whole["strategy"], "{strategy}");
+            reviver(&format!("{LISTING} --set n=40 --exact{from}")).expect(2).says("in place of `--exact`");
+        }
     }
 }
 

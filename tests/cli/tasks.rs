@@ -316,3 +316,19 @@ fn elements_that_constants_name_are_seen_to_be_shared() {
         check(apart).expect(0);
     }
 }
+
+/// What threads take besides is told besides, to whoever asks for statistics.
+#[test]
+fn copies_of_threads_are_told_apart() {
+    for command in ["run", "grad --loss loss"] {
+        let (command, options) = command.split_once(' ').unwrap_or((command, ""));
+        let of = |threads: u32| {
+            let of_program = format!("{command} programs/particles_forked.rasm {options} --set steps=3000");
+            reviver(&format!("{of_program} --threads {threads} --stats --json")).expect(0).json()
+        };
+        let (one, two) = (of(1), of(2));
+        assert_eq!(one["thread_bytes"], Value::Null, "{command}");
+        assert!(two["thread_bytes"].as_u64() > Some(0), "{command}: {two}");
+        assert_eq!(one["history_bytes"], two["history_bytes"], "{command}");
+    }
+}

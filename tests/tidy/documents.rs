@@ -40,7 +40,7 @@ fn without_new_files(text: &str) -> String {
 }
 
 /// What stands between backticks.
-fn code_spans(text: &str) -> impl Iterator<Item = &str> {
+pub fn code_spans(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.split('`').skip(1).step_by(2))
 }
 

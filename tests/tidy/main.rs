@@ -3,6 +3,7 @@
 mod circles;
 mod documents;
 mod generated;
+mod json_keys;
 mod named;
 mod sources;
 mod types;

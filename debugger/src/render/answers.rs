@@ -125,7 +125,14 @@ impl RenderedText<'_> {
             status.history_bytes,
             status.checkpoint_bytes
         );
-        line!(self, "erased: {} bits; discarded: {} bits", status.erased_bits, status.discarded_bits);
+        line!(
+            self,
+            "erased: {} bit{}; discarded: {} bit{}",
+            status.erased_bits,
+            plural(status.erased_bits),
+            status.discarded_bits,
+            plural(status.discarded_bits)
+        );
         if status.gradient_mode || status.drops > 0 {
             let mode = if status.gradient_mode { "on" } else { "off" };
             line!(self, "gradient mode: {mode}; dropped: {} adjoint{}", status.drops, plural(status.drops));

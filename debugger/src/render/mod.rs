@@ -347,6 +347,6 @@ fn calls(Calls { entered, left }: Calls) -> String {
     }
 }
 
-fn plural(count: u64) -> &'static str {
+pub(crate) fn plural(count: u64) -> &'static str {
     if count == 1 { "" } else { "s" }
 }

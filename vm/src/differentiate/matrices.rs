@@ -9,7 +9,7 @@ use crate::room::{self, OutOfMemory};
 use crate::state::lanes::Lanes;
 use crate::state::values::Value;
 use crate::state::{Adjoints, State, TapeEntry};
-use crate::strategy::{CourseCost, Retention, Taken};
+use crate::strategy::{CourseCost, Retention, Taken, state_bytes};
 
 use super::lift::lift;
 use super::pass::{Keeps, forward, forward_until, round};
@@ -85,6 +85,14 @@ impl Journeys {
         let (steps, so_far) = all.map_or_else(Default::default, |journeys| (journeys.steps, journeys.cost));
         *all = Some(Journeys { taken, steps: steps + there, cost: so_far.and(cost) });
     }
+}
+
+/// Memory that the state takes with which a way of a Hessian begins: it carries a direction besides.
+///
+/// # Errors
+/// There is no memory for one.
+pub fn lifted_bytes(start: &State) -> Result<usize, OutOfMemory> {
+    lift::<[u64; 2]>(start).map(|lifted| state_bytes(&lifted))
 }
 
 /// A number that can move at the start.

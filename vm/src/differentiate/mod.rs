@@ -29,6 +29,7 @@ use crate::program::Program;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
 use crate::state::State;
+use crate::state::values::plural;
 use crate::strategy::Retention;
 
 pub use astray::Astray;
@@ -115,11 +116,11 @@ pub enum DifferentiateError {
     Trap { backward: bool, explanation: Box<Explanation> },
     #[error("the way back does not lead to the start, although nothing is lost on it: {why}")]
     NotRestored { why: Box<Astray> },
-    #[error("the way back has to be made again with a history, which takes more than {bytes} bytes")]
+    #[error("the way back has to be made again with a history, which takes more than {bytes} byte{}", plural(*bytes, "", "s"))]
     HistoryFull { bytes: u64 },
-    #[error("the strategy `{strategy}` takes more than {bytes} bytes here")]
+    #[error("the strategy `{strategy}` takes more than {bytes} byte{} here", plural(*bytes, "", "s"))]
     MemoryFull { strategy: &'static str, bytes: u64 },
-    #[error("stopped after {steps} steps, before the {}", if *.backward { "beginning" } else { "end" })]
+    #[error("stopped after {steps} step{}, before the {}", plural(*steps, "", "s"), if *.backward { "beginning" } else { "end" })]
     StepLimit { backward: bool, steps: u64 },
     #[error("{0} for the copies of the state that derivatives are computed from")]
     NoMemory(#[from] OutOfMemory),

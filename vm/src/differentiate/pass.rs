@@ -45,6 +45,8 @@ pub struct Gradient {
     pub memory_bytes: usize,
     /// The most memory that the history took, in bytes: what steps lost, and kept states.
     pub history_bytes: usize,
+    /// The most memory that threads took for copies of the state.
+    pub thread_bytes: usize,
     /// Which strategy was taken, where one was asked for.
     pub taken: Option<Taken>,
     /// What going back has cost.
@@ -54,7 +56,7 @@ pub struct Gradient {
 
 impl Gradient {
     pub(super) fn new(subject: &Subject, arrival: Arrival, mended: Option<Astray>) -> Gradient {
-        let Arrival { state, reports, turn, taken, cost, loss_error } = arrival;
+        let Arrival { state, reports, turn, taken, cost, loss_error, thread_bytes } = arrival;
         let history_bytes = usize::try_from(cost.peak_bytes).unwrap_or(usize::MAX);
         Gradient {
             taken,
@@ -66,6 +68,7 @@ impl Gradient {
             drops: state.counters.drops,
             memory_bytes: state.bytes().saturating_add(history_bytes),
             history_bytes,
+            thread_bytes,
             trust: Trust { reports, mended, loss_error },
             adjoints: state.adjoints.unwrap_or_default(),
         }
@@ -93,6 +96,8 @@ pub(super) struct Arrival<B = u64> {
     pub cost: CourseCost,
     /// See [`Trust::loss_error`].
     pub loss_error: Option<f64>,
+    /// See [`Gradient::thread_bytes`].
+    pub thread_bytes: usize,
 }
 
 /// Goes there and back from a start, and keeps of each arrival what `keep` makes of it. A way back in
@@ -297,8 +302,8 @@ impl<B: Interpreted> Pass<B> {
         // Nobody has asked for the strategy that mends.
         let taken = taken.filter(|_| self.history != Keeps::Mending);
         let machine = self.course.into_machine();
-        let reports = machine.reports().clone();
-        Arrival { state: machine.into_state(), reports, turn, taken, cost, loss_error }
+        let (reports, thread_bytes) = (machine.reports().clone(), machine.thread_bytes());
+        Arrival { state: machine.into_state(), reports, turn, taken, cost, loss_error, thread_bytes }
     }
 }
 

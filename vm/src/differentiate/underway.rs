@@ -185,10 +185,12 @@ fn check(
         Err("gradient mode is on there, and it isn't known whose gradient it is")
     } else if state.own_steps() < subject.start.own_steps() {
         Err("it lies before the start")
-    } else if subject.retention.is_some() && history.retention().is_some_and(|wanted| !kept.serves(wanted)) {
-        Err("it was begun with another strategy, or another `--memory`")
     } else if history.retention().is_some_and(|wanted| !kept.serves(wanted)) {
-        Err("it has no history, as `--exact` keeps one")
+        Err(match (subject.retention, kept.retention) {
+            (Some(_), _) => "it was begun with another strategy, or another `--memory`",
+            (None, Some(_)) => "it was begun with a strategy: give that one in place of `--exact`, or none",
+            (None, None) => "it has no history, as `--exact` keeps one",
+        })
     } else if subject.level.is_checked()
         && history == Keeps::Nothing
         && !kept.has_history

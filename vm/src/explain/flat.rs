@@ -11,6 +11,7 @@ use super::{Explainer, Told, because, listed};
 use crate::no_derivative;
 use crate::room::Room;
 use crate::state::TapeEntry;
+use crate::state::values::plural;
 use crate::trap::Cause;
 
 impl Explainer<'_> {
@@ -299,11 +300,11 @@ impl Explainer<'_> {
                 ),
             ),
             Cause::StackFull { limit } => (
-                format!("the stack is full: it holds at most {limit} values"),
+                format!("the stack is full: it holds at most {limit} value{}", plural(limit.into(), "", "s")),
                 Some("`.limit stack` raises the limit"),
             ),
             Cause::DepthExceeded { limit } => (
-                format!("more than {limit} calls are open"),
+                format!("more than {limit} call{} open", plural(limit.into(), " is", "s are")),
                 Some("does the recursion end? `.limit depth` raises the limit"),
             ),
             Cause::FramesFull => (
@@ -316,7 +317,11 @@ impl Explainer<'_> {
                 (format!("memory ran out: there is none for {}", room_words(room)), Some(room_cure(room)))
             }
             Cause::TapeFull { output, limit } => (
-                format!("the {} tape is full: it holds at most {limit} values", tape_word(output)),
+                format!(
+                    "the {} tape is full: it holds at most {limit} value{}",
+                    tape_word(output),
+                    plural(limit.into(), "", "s")
+                ),
                 Some("`.limit tape` raises the limit"),
             ),
             Cause::TapeEmpty { output } => (

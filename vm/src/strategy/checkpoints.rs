@@ -50,6 +50,11 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
         self.states.spacing()
     }
 
+    /// Whether there is room for a state of a size.
+    pub fn holds(&self, bytes: usize) -> bool {
+        self.bounds.count(bytes) > 0
+    }
+
     /// Takes the state at the distance that is due.
     ///
     /// # Errors
@@ -62,9 +67,13 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
 
     /// Takes a state that is a copy already.
     pub fn take(&mut self, state: Arc<State<B>>) {
-        let most = self.bounds.count(bytes(&state));
+        let most = self.bounds.count(state_bytes(&state));
         if most > 0 {
             self.states.add(Some(state), most);
+        }
+        // Those before it may be larger.
+        while self.bytes() > self.bounds.bytes && self.states.count() > self.bounds.least.max(1) {
+            self.states.thin();
         }
     }
 
@@ -112,12 +121,12 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
 
     /// Memory that they take.
     pub fn bytes(&self) -> usize {
-        self.iter().map(|(_, state)| bytes(state)).sum()
+        self.iter().map(|(_, state)| state_bytes(state)).sum()
     }
 }
 
 /// Memory that a state takes which is a copy.
-pub fn bytes<B>(state: &State<B>) -> usize {
+pub fn state_bytes<B>(state: &State<B>) -> usize {
     let adjoints = state.adjoints.as_ref().map_or(0, |adjoints| adjoints.all().count());
     let ints = state.ints.len() + state.int_stack.len();
     let reals = state.reals.len() + state.real_stack.len() + adjoints;

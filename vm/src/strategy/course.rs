@@ -44,9 +44,6 @@ enum KeptForWayBack<B> {
     Stretches(Box<KeptStretches<B>>),
 }
 
-/// Where the losses of fewer steps fit into the memory, a history is given up.
-const FEW: u64 = 16;
-
 /// So many steps are made between two looks at what a history takes that is bounded.
 const STRETCH: u64 = 1 << 16;
 
@@ -246,32 +243,36 @@ impl<B: Interpreted> Course<B> {
     /// A leaf is behind, and the way goes on.
     fn pass_leaf(&mut self, here: u64) {
         self.note_bytes();
-        let (state, history) = (self.machine.state(), self.machine.history_bytes());
+        let history = self.machine.history_bytes();
         let KeptForWayBack::Stretches(stretches) = &mut self.kept else { return };
-        self.cost.checkpoints += u64::from(stretches.pass_leaf(here, state, history));
+        stretches.note_leaf(here, history);
         // Without its history the stretch is made again where it is needed; where nothing was lost there is none.
-        if !stretches.is_whole() && history > 0 {
-            stretches.give_history_up(here, state.step);
+        if history > 0 && !stretches.stays_whole(here, self.machine.state(), history) {
+            stretches.give_history_up(here, self.machine.state().step);
             self.machine.replace_residues(Residues::default());
         }
+        self.cost.checkpoints += u64::from(stretches.keep_leaf(here, self.machine.state()));
     }
 
-    /// Steps whose losses fit into the memory for certain. Where these are few the history of what is behind is given up, but a whole one
-    /// only where the next step might not fit: as long as that is kept, nothing is made again.
+    /// Steps whose losses fit into the memory for certain. Where that is none, the history of what is behind is given up.
     fn fitting(&mut self, here: u64) -> Result<u64, CourseHalt> {
         let (step, history) = (self.machine.state().step, self.machine.history_bytes());
         let Some(stretches) = self.stretches() else { return Ok(u64::MAX) };
         let fitting = stretches.fitting(history);
-        let least = if stretches.is_whole() { 1 } else { FEW };
-        if fitting >= least || history == 0 {
-            return if fitting == 0 { Err(stretches.full()) } else { Ok(fitting) };
+        if fitting > 0 {
+            return Ok(fitting);
         }
-        stretches.give_history_up(here, step);
-        let fitting = stretches.fitting(0);
-        let full = stretches.full();
+        // What there is now counts, also where it is given up.
+        let alone = stretches.fitting(0);
+        if history == 0 || alone == 0 {
+            return Err(stretches.full());
+        }
         self.note_bytes();
+        if let Some(stretches) = self.stretches() {
+            stretches.give_history_up(here, step);
+        }
         self.machine.replace_residues(Residues::default());
-        if fitting == 0 { Err(full) } else { Ok(fitting) }
+        Ok(alone)
     }
 
     /// Leads back toward the start. Steps of rules come between those of the way there, and have no part in distances.
@@ -340,7 +341,7 @@ impl<B: Interpreted> Course<B> {
         while at < to {
             let Some(stretches) = self.stretches() else { return Ok(None) };
             let mut fitting = stretches.fitting(again.history_bytes());
-            if fitting < FEW && again.history_bytes() > 0 {
+            if fitting == 0 && again.history_bytes() > 0 {
                 fitting = stretches.fitting(0);
                 again.replace_residues(Residues::default());
                 base = at;

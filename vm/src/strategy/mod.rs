@@ -12,6 +12,7 @@
 //! of calls, because it is a plain value. To add a strategy: a row of [`Strategy`] with its name, what it keeps in
 //! [`course`], and its line above.
 
+mod bounds;
 mod checkpoints;
 pub mod course;
 mod halt;
@@ -27,7 +28,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use checkpoints::{CheckpointBounds, Checkpoints};
+use crate::state::values::plural;
+
+pub use bounds::{Bounds, MEMORY};
+pub use checkpoints::{CheckpointBounds, Checkpoints, state_bytes};
 pub use course::Course;
 pub use halt::CourseHalt;
 pub use lossless::{has_reals, loses_nothing};
@@ -97,17 +101,6 @@ fn positive<N: std::str::FromStr + PartialOrd + From<u8>>(text: &str, what: &str
     number.ok_or_else(|| format!("`{text}` is not {what} of at least 1"))
 }
 
-/// The most memory that is taken where nobody says how much may be.
-pub const MEMORY: u64 = 1 << 30;
-/// States that are kept at most where nobody says how many, and with which a way of a million leaves is run over seven times.
-const SLOTS: u64 = 30;
-/// The same where the memory is bounded instead: more serve little.
-const MOST_SLOTS: u64 = 128;
-/// Steps of a leaf.
-const LEAF: u64 = 5_000;
-/// Memory that a step of a leaf is expected to take.
-const BYTES_OF_A_STEP: u64 = 80;
-
 /// A strategy and its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retention {
@@ -119,42 +112,6 @@ pub struct Retention {
 impl Retention {
     /// What steps lose, of any size.
     pub const RESIDUES: Retention = Retention { strategy: Strategy::Reverse, memory: None };
-
-    /// The bounds of kept states and of leaves.
-    pub fn bounds(self) -> Bounds {
-        let (slots, leaf) = match self.strategy {
-            Strategy::Checkpoint { slots, leaf } => (slots.map(u64::from), leaf),
-            Strategy::Reverse | Strategy::Tape | Strategy::Auto => (None, None),
-        };
-        let memory = match self.strategy {
-            Strategy::Auto => Some(self.memory.unwrap_or(MEMORY)),
-            _ => self.memory,
-        };
-        let slots = slots.unwrap_or(if memory.is_some() { MOST_SLOTS } else { SLOTS });
-        let fitting = memory.map_or(LEAF, |memory| (memory / 2 / BYTES_OF_A_STEP).clamp(1, LEAF));
-        Bounds { slots, leaf: leaf.unwrap_or(fitting), memory }
-    }
-
-    /// What it does where a way has so many steps, each of which loses something.
-    pub fn plan(self, steps: u64) -> Plan {
-        let Bounds { slots, leaf, .. } = self.bounds();
-        match self.strategy {
-            // One state, that of the start, and one leaf: everything is kept of it.
-            Strategy::Reverse | Strategy::Tape => Plan { steps, slots: 1, leaf: steps.max(1) },
-            Strategy::Checkpoint { .. } | Strategy::Auto => Plan { steps, slots, leaf },
-        }
-    }
-}
-
-/// What may be kept of states, and between them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// States, that of the start included.
-    pub slots: u64,
-    /// Steps that are gone back over at a time.
-    pub leaf: u64,
-    /// Bytes of everything.
-    pub memory: Option<u64>,
 }
 
 /// What a way there and back has cost.
@@ -212,19 +169,19 @@ pub enum Why {
 
 impl fmt::Display for Taken {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let s = |count: u64| plural(count, "", "s");
         f.write_str(self.strategy.name())?;
         if let Strategy::Checkpoint { slots: Some(slots), leaf: Some(leaf) } = self.strategy {
-            let s = |count: u64| if count == 1 { "" } else { "s" };
             write!(f, " with {slots} slot{} and leaves of {leaf} step{}", s(slots.into()), s(leaf))?;
         }
         match self.why {
             Why::Asked => Ok(()),
             Why::NothingIsLost => f.write_str(", which keeps nothing here: no step loses anything"),
             Why::Fits { bytes, memory } => {
-                write!(f, ": what it keeps takes {bytes} bytes at most, of {memory}")
+                write!(f, ": what it keeps takes {bytes} byte{} at most, of {memory}", s(bytes))
             }
             Why::Exceeds { step, memory } => {
-                write!(f, ": a history might take more than {memory} bytes from step {step} on")
+                write!(f, ": a history might take more than {memory} byte{} from step {step} on", s(memory))
             }
         }
     }
@@ -259,20 +216,5 @@ mod tests {
         {
             assert!(Strategy::parse(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn bounds_follow_the_memory() {
-        let asked = |strategy, memory| Retention { strategy, memory }.bounds();
-        let checkpoint = Strategy::Checkpoint { slots: None, leaf: None };
-        assert_eq!(asked(checkpoint, None), Bounds { slots: SLOTS, leaf: LEAF, memory: None });
-        assert_eq!(
-            asked(checkpoint, Some(16_000)),
-            Bounds { slots: MOST_SLOTS, leaf: 100, memory: Some(16_000) }
-        );
-        let own = Strategy::Checkpoint { slots: Some(3), leaf: Some(7) };
-        assert_eq!(asked(own, None), Bounds { slots: 3, leaf: 7, memory: None });
-        assert_eq!(asked(Strategy::Auto, None).memory, Some(MEMORY));
-        assert_eq!(Retention::RESIDUES.plan(100).forward_steps(), 100);
     }
 }

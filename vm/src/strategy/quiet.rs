@@ -3,9 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// So many stretches are remembered.
-const MOST: usize = 512;
-
 /// Stretches as their near ends and their far ends, the furthest last. None touches another.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuietStretches {
@@ -13,13 +10,26 @@ pub struct QuietStretches {
 }
 
 impl QuietStretches {
-    /// A stretch that lies behind all others has lost nothing.
-    pub fn note(&mut self, from: u64, to: u64) {
+    /// So many stretches are remembered, whatever memory there is.
+    pub const MOST: usize = 512;
+
+    /// How many are remembered in so many bytes.
+    pub fn count(bytes: u64) -> usize {
+        QuietStretches::MOST.min(usize::try_from(bytes / QuietStretches::bytes_of(1)).unwrap_or(usize::MAX))
+    }
+
+    /// Memory that so many take.
+    pub fn bytes_of(count: usize) -> u64 {
+        (count * size_of::<(u64, u64)>()) as u64
+    }
+
+    /// A stretch that lies behind all others has lost nothing. No more than `most` are remembered.
+    pub fn note(&mut self, from: u64, to: u64, most: usize) {
         match self.stretches.last_mut() {
             Some((_, end)) if *end == from => *end = to,
             _ => self.stretches.push((from, to)),
         }
-        if self.stretches.len() > MOST {
+        if self.stretches.len() > most {
             let shortest = self.stretches.iter().enumerate().min_by_key(|(_, (from, to))| to - from);
             if let Some(shortest) = shortest.map(|(n, _)| n) {
                 self.stretches.remove(shortest);
@@ -36,7 +46,7 @@ impl QuietStretches {
     /// Whether they could be those of a way of some length.
     pub fn are_within(&self, length: u64) -> bool {
         let pairs = self.stretches.iter().zip(self.stretches.iter().skip(1));
-        self.stretches.len() <= MOST
+        self.stretches.len() <= QuietStretches::MOST
             && self.stretches.iter().all(|(from, to)| from < to && *to <= length)
             && { pairs }.all(|(a, b)| a.1 < b.0)
     }
@@ -51,14 +61,16 @@ impl QuietStretches {
 mod tests {
     use super::*;
 
+    const MOST: usize = QuietStretches::MOST;
+
     #[test]
     fn neighbours_are_one_and_the_shortest_is_forgotten() {
         let mut quiet = QuietStretches::default();
-        quiet.note(3, 5);
-        quiet.note(5, 9);
+        quiet.note(3, 5, MOST);
+        quiet.note(5, 9, MOST);
         assert_eq!([3, 4, 9, 10].map(|at| quiet.begin(at)), [None, Some(3), Some(3), None]);
         for n in 1..=MOST as u64 {
-            quiet.note(n * 100, n * 100 + 10);
+            quiet.note(n * 100, n * 100 + 10, MOST);
         }
         assert_eq!((quiet.begin(4), quiet.begin(105)), (None, Some(100)));
         assert!(quiet.are_within(100 * MOST as u64 + 10) && !quiet.are_within(100));

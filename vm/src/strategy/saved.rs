@@ -48,7 +48,7 @@ impl SavedCourse {
         let Some(stretches) = &self.stretches else {
             return !matches!(self.retention.strategy, Strategy::Checkpoint { .. }) || !has_history;
         };
-        let slots = self.retention.bounds().slots;
+        let slots = self.retention.most_slots();
         has_history && (stretches.states.len() as u64) < slots && stretches.fit(state, slots)
     }
 }

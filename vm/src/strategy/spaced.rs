@@ -23,13 +23,23 @@ impl<T> Spaced<T> {
     pub fn add(&mut self, value: T, most: usize) {
         self.values.push(value);
         while self.values.len() > most.max(1) {
-            self.spacing *= 2;
-            let mut number = 0;
-            self.values.retain(|_| {
-                number += 1;
-                number % 2 == 0
-            });
+            self.thin();
         }
+    }
+
+    /// Doubles the spacing: every other one goes.
+    pub fn thin(&mut self) {
+        self.spacing *= 2;
+        let mut number = 0;
+        self.values.retain(|_| {
+            number += 1;
+            number % 2 == 0
+        });
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.values.len()
     }
 
     /// Those that are at most so far away, the furthest last.

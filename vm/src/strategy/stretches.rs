@@ -6,14 +6,12 @@ use std::sync::Arc;
 use crate::room::OutOfMemory;
 use crate::state::State;
 
-use super::checkpoints::{CheckpointBounds, Checkpoints, bytes};
+use super::bounds::MOST_BYTES_OF_A_STEP;
+use super::checkpoints::{CheckpointBounds, Checkpoints, state_bytes};
 use super::halt::CourseHalt;
 use super::quiet::QuietStretches;
 use super::saved::SavedStretches;
 use super::{Bounds, Retention, Strategy, Why, online, schedule};
-
-/// Memory that the history of a step takes at most, frames with many reals aside that end with something in each.
-const MOST_BYTES_OF_A_STEP: u64 = 8 * 48;
 
 /// Kept states, and the stretch whose history the machine has.
 #[derive(Debug)]
@@ -61,10 +59,11 @@ where
 impl<B: Copy + Default + PartialEq> KeptStretches<B> {
     /// At the start of a way.
     pub fn new(origin: Arc<State<B>>, retention: Retention) -> KeptStretches<B> {
-        let bounds = retention.bounds();
+        let bytes = state_bytes(&origin);
+        let bounds = retention.bounds(bytes as u64);
         KeptStretches {
             bounds,
-            online: Checkpoints::new(bounds.leaf, checkpoint_bounds(bounds, retention, bytes(&origin))),
+            online: Checkpoints::new(bounds.leaf, checkpoint_bounds(bounds, retention, bytes)),
             stack: vec![(0, origin)],
             base: 0,
             passed: 0,
@@ -85,9 +84,11 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
 
     /// Memory that the states take.
     pub fn bytes(&self) -> usize {
-        self.online.bytes()
-            + self.stack.iter().map(|(_, state)| bytes(state)).sum::<usize>()
-            + self.quiet.bytes()
+        self.online.bytes() + self.stack_bytes() + self.quiet.bytes()
+    }
+
+    fn stack_bytes(&self) -> usize {
+        self.stack.iter().map(|(_, state)| state_bytes(state)).sum()
     }
 
     /// Where the machine's history begins.
@@ -105,21 +106,40 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
         !self.has_turned && here > self.passed && here.is_multiple_of(self.bounds.leaf)
     }
 
-    /// A leaf ends at a state, where the history takes so much. Whether the state is kept.
-    pub fn pass_leaf(&mut self, here: u64, state: &State<B>, history: usize) -> bool {
+    /// A leaf ends at a distance, where the history takes so much.
+    pub fn note_leaf(&mut self, here: u64, history: usize) {
         if history == self.history && !self.has_lost {
-            self.quiet.note(self.passed, here);
+            self.quiet.note(self.passed, here, self.bounds.quiet);
         }
         (self.passed, self.history, self.has_lost) = (here, history, false);
-        let is_kept = match self.length {
-            Some(length) => self.is_split(here, length) && self.keep(here, state),
-            // Without memory for it, longer stretches are made again.
-            None => here == self.online.due() && self.online.add(state).is_ok(),
-        };
+    }
+
+    /// Whether a leaf that ends at a state leaves the whole history in place: nothing is made again as long as that is kept.
+    pub fn stays_whole(&self, here: u64, state: &State<B>, history: usize) -> bool {
+        let added = if self.is_to_be_kept(here, state) { state_bytes(state) } else { 0 };
+        self.is_whole && self.fitting(history + added) > 0
+    }
+
+    /// Keeps the state at the end of a leaf, if it is one of those that are to be kept. Whether it is.
+    pub fn keep_leaf(&mut self, here: u64, state: &State<B>) -> bool {
+        let is_kept = self.is_to_be_kept(here, state)
+            && match self.length {
+                Some(_) => self.keep(here, state),
+                // Without memory for it, longer stretches are made again.
+                None => self.online.add(state).is_ok(),
+            };
         if is_kept {
             self.give_back_before(here);
         }
         is_kept
+    }
+
+    /// Whether the state at the end of a leaf is to be kept.
+    fn is_to_be_kept(&self, here: u64, state: &State<B>) -> bool {
+        match self.length {
+            Some(length) => self.is_split(here, length, state_bytes(state)),
+            None => here == self.online.due() && self.online.holds(state_bytes(state)),
+        }
     }
 
     /// A state is kept at a distance. If no step of the stretch before it has lost anything, those that were kept there serve no more:
@@ -131,16 +151,11 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
     }
 
     /// Whether the schedule of a known length keeps the state at a distance.
-    fn is_split(&self, here: u64, length: u64) -> bool {
+    fn is_split(&self, here: u64, length: u64, size: usize) -> bool {
         let last = self.stack.last().map_or(0, |(at, _)| *at);
         let leaves = length.saturating_sub(last).div_ceil(self.bounds.leaf);
-        let free = self.free(0);
+        let free = self.free(size);
         free > 0 && leaves > 1 && here == last + schedule::split(leaves, free + 1) * self.bounds.leaf
-    }
-
-    /// Whether all of the history is kept still.
-    pub fn is_whole(&self) -> bool {
-        self.is_whole
     }
 
     /// Steps whose losses fit into the memory beside a history of a size, whatever they lose.
@@ -178,7 +193,10 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
         let all: Vec<_> = self.stack.drain(..).chain(all.filter(|(at, _)| *at < self.base)).collect();
         let leaf = self.bounds.leaf;
         let leaves: Vec<u64> = all.iter().map(|(at, _)| at / leaf).collect();
-        let chosen = online::chosen(&leaves, self.base.div_ceil(leaf), self.bounds.slots);
+        // States of the middle size fit into the memory so often.
+        let bytes = all.iter().map(|(_, state)| state_bytes(state)).sum::<usize>();
+        let fitting = self.bounds.states / (bytes / all.len().max(1)).max(1) as u64;
+        let chosen = online::chosen(&leaves, self.base.div_ceil(leaf), self.bounds.slots.min(fitting.max(1)));
         self.stack = chosen.into_iter().filter_map(|n| all.get(n).cloned()).collect();
     }
 
@@ -199,15 +217,15 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
     }
 
     /// Slots that are free, for states of a size.
-    fn free(&self, bytes: usize) -> u64 {
-        let fitting = self.bounds.memory.map_or(u64::MAX, |memory| (memory / 2) / bytes.max(1) as u64);
-        self.bounds.slots.min(fitting).saturating_sub(self.stack.len() as u64)
+    fn free(&self, size: usize) -> u64 {
+        let room = self.bounds.states.saturating_sub(self.stack_bytes() as u64);
+        self.bounds.slots.saturating_sub(self.stack.len() as u64).min(room / size.max(1) as u64)
     }
 
     /// Where a stretch that is made again from a distance pauses next on its way to another one; none where it is a leaf.
     pub fn next(&self, at: u64, here: u64) -> Option<StretchPause> {
         let leaves = here.saturating_sub(at).div_ceil(self.bounds.leaf);
-        let size = self.stack.last().map_or(0, |(_, state)| bytes(state));
+        let size = self.stack.last().map_or(0, |(_, state)| state_bytes(state));
         let free = self.free(size);
         let pause = |free: u64| at + schedule::split(leaves, free + 1) * self.bounds.leaf;
         (leaves > 1).then(|| StretchPause { at: pause(free), is_kept: free > 0 })
@@ -215,9 +233,10 @@ impl<B: Copy + Default + PartialEq> KeptStretches<B> {
 
     /// Keeps a state. Whether there is memory for it.
     pub fn keep(&mut self, at: u64, state: &State<B>) -> bool {
-        let copy = state.try_clone();
-        let is_kept = copy.is_ok();
-        self.stack.extend(copy.ok().map(|copy| (at, Arc::new(copy))));
+        let has_room = self.free(state_bytes(state)) > 0;
+        let copy = if has_room { state.try_clone().ok() } else { None };
+        let is_kept = copy.is_some();
+        self.stack.extend(copy.map(|copy| (at, Arc::new(copy))));
         is_kept
     }
 
@@ -292,7 +311,7 @@ impl KeptStretches<u64> {
         if has_turned {
             stretches.stack.extend(states);
         } else {
-            let size = stretches.stack.first().map_or(0, |(_, origin)| bytes(origin));
+            let size = stretches.stack.first().map_or(0, |(_, origin)| state_bytes(origin));
             let bounds = checkpoint_bounds(stretches.bounds, retention, size);
             stretches.online = Checkpoints::resume(spacing, bounds, states);
         }
@@ -301,12 +320,14 @@ impl KeptStretches<u64> {
     }
 }
 
-/// How many states are kept besides that of the start: half of the memory is for states, a quarter as long as all of the
-/// history is kept as well.
+/// How many states are kept besides that of the start, as long as the length of the way isn't known: no more than a quarter of the memory as long
+/// as all of the history is kept as well.
 fn checkpoint_bounds(bounds: Bounds, retention: Retention, origin: usize) -> CheckpointBounds {
-    let part = if retention.strategy == Strategy::Auto { 4 } else { 2 };
-    let room =
-        bounds.memory.map_or(usize::MAX, |memory| usize::try_from(memory / part).unwrap_or(usize::MAX));
+    let quarter = match (retention.strategy, bounds.memory) {
+        (Strategy::Auto, Some(memory)) => memory / 4,
+        _ => u64::MAX,
+    };
+    let room = usize::try_from(bounds.states.min(quarter)).unwrap_or(usize::MAX);
     let most = usize::try_from(bounds.slots.saturating_sub(1)).unwrap_or(usize::MAX);
     CheckpointBounds { bytes: room.saturating_sub(origin), least: 0, most }
 }

@@ -13,6 +13,7 @@ use super::parts::{RowPart, draw};
 use super::{Context, Pane};
 use crate::outcome::{Hit, HitKind, Reason};
 use crate::points::UNNUMBERED;
+use crate::render::plural;
 use crate::timeline::{SpanEnd, StepSpan};
 use crate::tui::theme::Theme;
 use crate::view::status::{self, Status as Facts};
@@ -106,10 +107,19 @@ fn costs(facts: &Facts, theme: &Theme) -> Vec<RowPart> {
     };
     let checkpoints = facts.checkpoint_bytes;
     more(checkpoints > 0, format!("checkpoints {}", bytes(checkpoints)), 10, plain);
-    more(facts.discarded_bits > 0, format!("discarded {} bits", facts.discarded_bits), 11, plain);
+    more(
+        facts.discarded_bits > 0,
+        format!("discarded {} bit{}", facts.discarded_bits, plural(facts.discarded_bits)),
+        11,
+        plain,
+    );
     more(facts.drops > 0, format!("dropped adjoints {}", facts.drops), 12, theme.adjoint);
     let erased = facts.erased_bits;
-    parts.push(RowPart::new([format!("erased {erased} bits"), format!("erased {erased}")], (9, 8), plain));
+    parts.push(RowPart::new(
+        [format!("erased {erased} bit{}", plural(erased)), format!("erased {erased}")],
+        (9, 8),
+        plain,
+    ));
     parts
 }
 

@@ -19,7 +19,8 @@ fn strategies(leaves: &[u64]) -> impl Iterator<Item = Retention> + '_ {
         leaves.iter().flat_map(move |&leaf| [1, 2, 3, 5].map(|slots| (checkpoint(slots, leaf), None)));
     // So little memory that states are needed, and so much that they aren't.
     let auto = [1 << 14, 1 << 20].map(|memory| (Strategy::Auto, Some(memory)));
-    let all = [(Strategy::Tape, None)].into_iter().chain(auto).chain(checkpoints);
+    let little = (Strategy::Checkpoint { slots: None, leaf: None }, Some(1 << 12));
+    let all = [(Strategy::Tape, None), little].into_iter().chain(auto).chain(checkpoints);
     all.map(|(strategy, memory)| Retention { strategy, memory })
 }
 

@@ -42,11 +42,14 @@ pub(super) struct Threads {
     /// By the `fork`, how many steps its tasks took the last time; 0 where they couldn't be put together.
     steps: HashMap<u32, u64>,
     tasks: StepsOfTasks,
+    /// The most memory that copies of the state took which threads had at the same time.
+    bytes: usize,
 }
 
 impl Threads {
     pub fn new(count: u32, worth: u64) -> Threads {
-        Threads { count, worth, places: None, steps: HashMap::new(), tasks: StepsOfTasks::default() }
+        let (steps, tasks) = (HashMap::new(), StepsOfTasks::default());
+        Threads { count, worth, places: None, steps, tasks, bytes: 0 }
     }
 
     /// As many threads, which know nothing of tasks yet.
@@ -83,6 +86,11 @@ impl<B: Interpreted> Machine<B> {
         self.threads.count > 1
             && !flow.forks().is_empty()
             && stops.is_none_or(|stops| stops.nodes().all(is_in_main))
+    }
+
+    /// The most memory that threads took for copies of the state, as far as tasks were made by them.
+    pub fn thread_bytes(&self) -> usize {
+        self.threads.bytes
     }
 
     /// Makes steps as [`Machine::run_heeding`], of which tasks are made at the same time.
@@ -141,7 +149,11 @@ impl<B: Interpreted> Machine<B> {
             return Err(Unfinished::ByOneThread);
         }
         let finished = self.finished(fork, travel, left);
-        let outcome = finished.and_then(|finished| self.put_together(fork, travel, left, &finished));
+        let outcome = finished.and_then(|finished| {
+            let copies = |one: &Finished<B>| one.machine.state.bytes() + one.machine.threads.bytes;
+            self.threads.bytes = self.threads.bytes.max(finished.iter().map(copies).sum());
+            self.put_together(fork, travel, left, &finished)
+        });
         // Of a run that is interrupted nothing is known.
         if outcome != Err(Unfinished::Interrupted) {
             self.threads.steps.insert(fork.stretch.opens, outcome.unwrap_or(0));
