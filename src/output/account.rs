@@ -21,8 +21,7 @@ impl Account {
             writeln!(out, "  declared garbage  {}", told(self.declared))?;
         }
         writeln!(out, "  ancillas at once  {}", told(self.ancillas))?;
-        let history = counted(usize::try_from(self.history_bytes).unwrap_or(usize::MAX), "byte");
-        writeln!(out, "  history           {history}")?;
+        writeln!(out, "  history           {}", counted(self.history_bytes, "byte"))?;
         let kept = if self.kept_bits > 0 { ", which the history keeps" } else { "" };
         writeln!(out, "  erased            {}{kept}", bits(self.erased_bits))?;
         if self.discarded_bits > 0 {

@@ -312,7 +312,7 @@ fn a_tradeoff_without_segments_says_why() {
 fn a_tradeoff_warns_of_what_was_written() {
     let folder = Folder::new();
     let text = ".inout x default 5\n.proc p(inout a, in unused)\noverwrite.sum a, a, 1\n.end\ncall p(x, 3)\n";
-    let file = folder.file("warned.rasm", &text);
+    let file = folder.file("warned.rasm", text);
     let ran = reviver(&format!("tradeoff {file}")).expect(0).prints_part("Bennett 64, 1");
     assert_eq!(ran.stderr.matches("warning").count(), 1, "{ran:#?}");
 }
