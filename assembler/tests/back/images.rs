@@ -173,7 +173,7 @@ fn a_length_can_not_claim_memory() {
 #[test]
 fn a_section_holds_nothing_else() {
     let image = with_sections(|sections| sections[3].1.push(0));
-    let reason = "1 bytes are left over".to_owned();
+    let reason = "a byte is left over".to_owned();
     assert_eq!(decode(&image), Err(LoadError::Section { section: "limits", reason }));
 }
 
