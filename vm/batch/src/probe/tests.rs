@@ -25,7 +25,7 @@ fn texts_come_back() {
         let part = Probe::from_text(&text[..end]);
         assert!(part.is_none_or(|part| part.of == probe().of && end > text.find("rounds").unwrap()));
     }
-    assert_eq!(Probe::from_text(&text.replace("probe 2", "probe 1")), None);
+    assert_eq!(Probe::from_text(&text.replace("reviver probe", "another probe")), None);
     assert_eq!(Probe::from_text(&text.replace("exact 1", "exact x")), None);
 }
 
