@@ -30,8 +30,10 @@ struct Kind {
     native: bool,
 }
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 4] = [
+    // A run of some milliseconds, in which beginning threads counts, and one in which it doesn't.
     Kind { forked: "particles_forked", steps: 30_000, exact: false, native: false },
+    Kind { forked: "particles_forked", steps: 300_000, exact: false, native: false },
     Kind { forked: "particles_forked", steps: 3_000_000, exact: false, native: true },
     Kind { forked: "particles_forked_plain", steps: 30_000, exact: true, native: false },
 ];

@@ -21,7 +21,7 @@ pub struct TurningRoutes {
     there: Option<Route>,
     back: Option<Route>,
     level: CheckLevel,
-    /// Whether main's frame may hold a loss.
+    /// Main's frame: the way back takes for granted that no real there has an adjoint.
     reals_of_main: std::ops::Range<u32>,
 }
 
