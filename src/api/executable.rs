@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use reviver_compile::group::routes::GroupRoutes;
 use reviver_compile::route::{Route, RoutePlan};
 use reviver_compile::turning::TurningRoutes;
 use reviver_isa::instruction::Class;
@@ -41,6 +42,17 @@ pub(super) struct Shared {
     /// The ways of gradients that were asked for, by where they turn; as few as there are such places, and kept as long as the executable. Who asks
     /// for one waits for those that are being compiled.
     turning: Mutex<BTreeMap<u32, Arc<TurningRoutes>>>,
+    /// The same for groups of lanes, where there is code for them.
+    groups: Mutex<BTreeMap<GroupKey, Option<Arc<GroupRoutes>>>>,
+}
+
+/// What code for groups is made for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct GroupKey {
+    /// The cells of the losses.
+    pub losses: Vec<usize>,
+    /// The integers that lanes are given.
+    pub ints: Vec<u32>,
 }
 
 impl Shared {
@@ -50,6 +62,15 @@ impl Shared {
         let mut all = self.turning.lock().unwrap_or_else(PoisonError::into_inner);
         let made = || Arc::new(TurningRoutes::new(&self.program, backend, turn, self.level));
         Some(Arc::clone(all.entry(turn).or_insert_with(made)))
+    }
+
+    /// The ways of groups for some losses, whose gradients of one lane go these ways, compiled when they are first asked for.
+    pub fn groups(&self, alone: &Arc<TurningRoutes>, key: GroupKey) -> Option<Arc<GroupRoutes>> {
+        let backend = self.backend.as_ref()?;
+        let mut all = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let GroupKey { losses, ints } = key.clone();
+        let made = || GroupRoutes::new(&self.program, backend, alone, &losses, ints).map(Arc::new);
+        all.entry(key).or_insert_with(made).clone()
     }
 }
 
@@ -76,8 +97,9 @@ impl Executable {
         begin.counters.shown = i64::MAX;
         let (id, name, program) =
             (NUMBERS.fetch_add(1, Ordering::Relaxed), name.to_owned(), Arc::clone(program));
-        let turning = Mutex::default();
-        let shared = Shared { id, name, program, level, backend, runner, there, back, begin, turning };
+        let (turning, groups) = (Mutex::default(), Mutex::default());
+        let shared =
+            Shared { id, name, program, level, backend, runner, there, back, begin, turning, groups };
         Ok(Executable { shared: Arc::new(shared) })
     }
 

@@ -35,7 +35,7 @@ pub struct Derivative {
 /// So many steps of rules, which are the way back's alone, are made between two looks at how far it has come.
 const RULE_STEPS: u64 = 1024;
 /// So many steps more than there were may code make on the way back until it pauses; what is lost makes more.
-const SLACK: u64 = 1 << 16;
+pub(super) const SLACK: u64 = 1 << 16;
 
 impl Workspace {
     /// The value of a loss and its gradient by all real inputs. Nobody vouches for a gradient whose way back wasn't the way there: in

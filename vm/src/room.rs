@@ -23,7 +23,10 @@ pub enum Room {
 }
 
 /// So many zeros. Pages that nobody writes to take no memory, as long as the system lends them.
-pub(crate) fn zeros<T: Copy + Default>(count: usize) -> Result<Vec<T>, OutOfMemory> {
+///
+/// # Errors
+/// There is no memory for them.
+pub fn zeros<T: Copy + Default>(count: usize) -> Result<Vec<T>, OutOfMemory> {
     // `vec!` gets zeroed pages, but aborts where there are none: ask first, and don't let the
     // compiler conclude that nobody wants the answer.
     let mut asked = Vec::<T>::new();

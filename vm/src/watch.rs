@@ -37,6 +37,12 @@ impl Rounding {
             RealSystem::Fixed(_) => Rounding { ulps: 0.0, digits: 0, part: 0.0, of_loss: 0.0 },
         }
     }
+
+    /// Bits of a binary64 that are 0 where it has no more digits than what is left of a sum.
+    #[inline]
+    pub fn long(self) -> u64 {
+        (1 << f64::MANTISSA_DIGITS.saturating_sub(self.digits)) - 1
+    }
 }
 
 /// What was in a cell that was freed.
@@ -179,9 +185,7 @@ impl<'w> Watcher<'w> {
     #[inline]
     pub fn freed_so_far(&self) -> FreedSoFar {
         let largest = self.watch.largest.map_or(0.0, |freed| freed.value.abs());
-        // Of the bits of a fraction, those that are 0 where it has few enough digits.
-        let unused = f64::MANTISSA_DIGITS.saturating_sub(self.rounding.digits);
-        FreedSoFar { largest, long: (1 << unused) - 1, error: self.watch.error }
+        FreedSoFar { largest, long: self.rounding.long(), error: self.watch.error }
     }
 
     /// The error, as whoever looked at small ones alone has summed it up.

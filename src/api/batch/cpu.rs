@@ -1,11 +1,13 @@
-//! Lanes on the cores of this machine: threads that take pieces of a block one after the other, each with a workspace of its own. What
+//! Lanes on the cores of this machine: threads that take pieces of a block one after the other, each with a workspace of its own, and do some
+//! lanes side by side where that is possible. What
 //! becomes of a lane depends on nothing but the lane.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use super::device::{BlockOutcome, LaneBlock, LaneDevice, LaneFailure, LanesDone, PreparedLanes};
+use super::group::{GroupLanes, PlanGroups, ThreadGroups};
 use super::lane::{self, LaneRow};
 use super::plan::LanePlan;
 use crate::api::error::Error;
@@ -45,7 +47,7 @@ impl Cpu {
     /// A plan that these cores are ready to carry out.
     pub fn lanes(&self, plan: &Arc<LanePlan>) -> Result<CpuLanes, Error> {
         let idle = Mutex::new(vec![lane::workspace(plan)?]);
-        Ok(CpuLanes { threads: self.threads, plan: Arc::clone(plan), idle })
+        Ok(CpuLanes { threads: self.threads, plan: Arc::clone(plan), idle, groups: OnceLock::new() })
     }
 }
 
@@ -55,6 +57,8 @@ pub(super) struct CpuLanes {
     plan: Arc<LanePlan>,
     /// Workspaces that no thread is using.
     idle: Mutex<Vec<Workspace>>,
+    /// Code for groups, made for the first block of so many lanes that it is worth that; none where there is none.
+    groups: OnceLock<Option<PlanGroups>>,
 }
 
 /// The most lanes of a piece, so that threads end at about the same time, and progress is told often enough.
@@ -75,6 +79,7 @@ struct Work<'w, 'r> {
     first: u64,
     inputs: &'w [&'w [u64]],
     pieces: Mutex<std::vec::IntoIter<LanePiece<'r>>>,
+    groups: Option<&'w PlanGroups>,
     /// The least lane that failed, where a failure ends the batch.
     failed: AtomicU64,
     progress: &'w LanesDone<'w>,
@@ -91,7 +96,8 @@ impl PreparedLanes for CpuLanes {
         let pieces = pieces(lanes, length, results);
         let threads = self.threads.min(pieces.len());
         let pieces = Mutex::new(pieces.into_iter());
-        let work = Work { first, inputs, pieces, failed: AtomicU64::new(u64::MAX), progress };
+        let groups = self.groups(lanes);
+        let work = Work { first, inputs, pieces, groups, failed: AtomicU64::new(u64::MAX), progress };
         let outcomes = thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| self.thread(&work))).collect();
             let own = self.thread(&work);
@@ -108,13 +114,22 @@ impl PreparedLanes for CpuLanes {
 }
 
 impl CpuLanes {
+    fn groups(&self, lanes: usize) -> Option<&PlanGroups> {
+        if self.groups.get().is_none() && !PlanGroups::is_worth_it(lanes) {
+            return None;
+        }
+        self.groups.get_or_init(|| PlanGroups::new(&self.plan)).as_ref()
+    }
+
     /// Does pieces until there are none left.
     fn thread(&self, work: &Work<'_, '_>) -> Result<BlockOutcome, Error> {
         let mut outcome = BlockOutcome::default();
         let Some(mut piece) = work.next() else { return Ok(outcome) };
         let mut call = self.workspace()?;
+        let groups = work.groups.map(|groups| ThreadGroups::new(groups, &self.plan, &call)).transpose()?;
+        let mut groups = groups.flatten();
         loop {
-            self.piece(&mut call, work, &mut piece, &mut outcome)?;
+            self.piece((&mut call, groups.as_mut()), work, &mut piece, &mut outcome)?;
             (work.progress)(piece.lanes as u64);
             match work.next() {
                 Some(next) => piece = next,
@@ -132,20 +147,38 @@ impl CpuLanes {
 
     fn piece(
         &self,
-        call: &mut Workspace,
+        (call, mut groups): (&mut Workspace, Option<&mut ThreadGroups<'_>>),
         work: &Work<'_, '_>,
         piece: &mut LanePiece<'_>,
         outcome: &mut BlockOutcome,
     ) -> Result<(), Error> {
         let mut inputs = Vec::with_capacity(work.inputs.len());
         inputs.extend(work.inputs.iter().map(|column| column.get(piece.at..).unwrap_or_default()));
-        for row in 0..piece.lanes {
+        if let Some(groups) = &mut groups {
+            groups.begin();
+        }
+        let mut row = 0;
+        // Lanes before this one go alone.
+        let mut next_group = 0;
+        while row < piece.lanes {
             let lane = work.first + (piece.at + row) as u64;
             if self.plan.options.is_interrupted() {
                 return Err(Error::Interrupted);
             }
             if work.failed.load(Ordering::Relaxed) < lane {
-                return Ok(());
+                break;
+            }
+            if let Some(groups) = groups.as_mut().filter(|_| row >= next_group) {
+                if groups.is_full(row) {
+                    groups.write(&mut piece.results);
+                }
+                match groups.carry_out(&self.plan, row..piece.lanes, &inputs) {
+                    GroupLanes::Done(lanes) => {
+                        row += lanes;
+                        continue;
+                    }
+                    GroupLanes::Alone(lanes) => next_group = row + lanes,
+                }
             }
             let own = LaneRow { lane, row, inputs: &inputs, results: &mut piece.results };
             match lane::carry_out(call, &self.plan, own, outcome) {
@@ -158,6 +191,10 @@ impl CpuLanes {
                     }
                 }
             }
+            row += 1;
+        }
+        if let Some(groups) = groups {
+            groups.write(&mut piece.results);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 use reviver_vm::Travel;
-use reviver_vm::room::OutOfMemory;
+use reviver_vm::room::{self, OutOfMemory};
 
 #[cfg(feature = "arrow")]
 use super::arrow::results::ArrowResults;
@@ -202,7 +202,7 @@ impl LaneResults {
         let columns = plan.results.iter().enumerate().map(|(n, column)| {
             let (name, class, is_shown) =
                 (column.name.clone(), column.class, shown.binary_search(&n).is_ok());
-            Ok(ResultNumbers { name, class, is_shown, bits: zeros(lanes)? })
+            Ok(ResultNumbers { name, class, is_shown, bits: room::zeros(lanes)? })
         });
         let columns = columns.collect::<Result<Vec<_>, OutOfMemory>>()?;
         let system = plan.executable.program().module().real;
@@ -335,12 +335,4 @@ impl LaneResults {
         let known = self.names().chain(sums).map(str::to_owned).collect();
         Error::NoResult { name: name.to_owned(), known }
     }
-}
-
-/// So many zeros, if there is memory for them.
-fn zeros(count: usize) -> Result<Vec<u64>, OutOfMemory> {
-    let mut zeros = Vec::new();
-    zeros.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
-    zeros.resize(count, 0);
-    Ok(zeros)
 }

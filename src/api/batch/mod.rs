@@ -13,6 +13,7 @@ mod given;
 mod gpu;
 #[cfg(feature = "gpu")]
 mod gpu_passes;
+mod group;
 pub mod grouping;
 mod lane;
 pub mod lanes;

@@ -184,7 +184,8 @@ impl Compiled {
     }
 }
 
-fn is_plain(form: &SsaForm) -> bool {
+/// Whether a form begins in main and calls no function.
+pub(crate) fn is_plain(form: &SsaForm) -> bool {
     form.demands.record == 0 && form.calls.is_empty() && form.inputs().next().is_none()
 }
 

@@ -16,6 +16,7 @@
 //! | [`driver`], [`run`] | a machine that is moved by compiled code, and what such code is asked and answers |
 //! | [`route`], [`start`] | all the way between two positions, for who can begin anew, and where that begins |
 //! | [`turning`], [`bare`] | the two ways of a gradient, as one; the cells of those that need no machine |
+//! | [`group`] | the same for several lanes side by side |
 //! | [`written`] | what of a form is text, for engines that write some |
 //! | [`evaluate`] | forms carried out as they stand |
 //!
@@ -56,6 +57,7 @@ pub mod error;
 pub mod evaluate;
 pub mod form;
 mod frames;
+pub mod group;
 pub mod known;
 pub mod left;
 pub mod op;

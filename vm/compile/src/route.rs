@@ -119,7 +119,7 @@ pub enum RouteEnd {
 }
 
 /// So many steps no run makes; numbers of steps stay far from where they wrap.
-const MOST_STEPS: u64 = 1 << 62;
+pub(crate) const MOST_STEPS: u64 = 1 << 62;
 
 impl Route {
     /// Compiles a route. None where no code leads there without somebody's help, or where none can be made.

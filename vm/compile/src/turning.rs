@@ -18,6 +18,7 @@ use crate::start::RouteStart;
 /// The ways of gradients that turn at one position, as far as code leads them.
 #[derive(Debug)]
 pub struct TurningRoutes {
+    turn: u32,
     there: Option<Route>,
     back: Option<Route>,
     level: CheckLevel,
@@ -71,7 +72,18 @@ impl TurningRoutes {
         let there = Route::new(program, backend, there);
         let left = there.as_ref().map(Route::left).unwrap_or_default();
         let back = Route::knowing(left, program, backend, back);
-        TurningRoutes { there, back, level, reals_of_main: program.flow().layout().main_frame(Class::Real) }
+        let reals_of_main = program.flow().layout().main_frame(Class::Real);
+        TurningRoutes { turn, there, back, level, reals_of_main }
+    }
+
+    /// Where they turn.
+    pub fn turn(&self) -> u32 {
+        self.turn
+    }
+
+    /// How much they check.
+    pub fn level(&self) -> CheckLevel {
+        self.level
     }
 
     /// The way there, if code leads it.
@@ -156,6 +168,11 @@ impl TurningRoutes {
             done += 1;
         }
         BareProgress { done, end: BareEnd::Done }
+    }
+
+    /// Whether code leads both ways from a start for some losses, and needs no machine.
+    pub fn are_bare(&self, start: &RouteStart, losses: impl Iterator<Item = usize>) -> bool {
+        self.bare_ways(start, losses).is_some()
     }
 
     /// The ways, if they need no machine, and a start lacks nothing of what they take for granted.

@@ -64,3 +64,27 @@ impl ContextField {
     pub const EXIT: ContextField = ContextField(offset_of!(CodeContext, exit) as i32);
     pub const HAS_FAILED: ContextField = ContextField(offset_of!(CodeContext, has_failed) as i32);
 }
+
+/// What code for a group is given: its one argument.
+#[repr(C)]
+#[derive(Debug)]
+pub struct GroupContext<'c, 'w> {
+    /// What code for one lane is given, where that finds it. A cell's numbers lie side by side there.
+    pub lane: CodeContext<'c, 'w>,
+    /// The greatest magnitude that was freed.
+    pub largest: f64,
+    /// The error of each row and lane.
+    pub errors: *mut f64,
+    /// Where a branch parts lanes a bit for each lane, the first one's last, that says which way it takes; else 0.
+    pub ways: u64,
+}
+
+/// Fields of the context that only groups have.
+#[derive(Debug)]
+pub struct GroupField;
+
+impl GroupField {
+    pub const LARGEST: ContextField = ContextField(offset_of!(GroupContext, largest) as i32);
+    pub const ERRORS: ContextField = ContextField(offset_of!(GroupContext, errors) as i32);
+    pub const WAYS: ContextField = ContextField(offset_of!(GroupContext, ways) as i32);
+}

@@ -31,15 +31,17 @@ mod translate;
 
 use std::sync::Arc;
 
-use cranelift_codegen::isa::TargetIsa;
+use cranelift_codegen::ir::Function;
+use cranelift_codegen::isa::{TargetFrontendConfig, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
-use reviver_compile::backend::{Backend, Code};
+use reviver_compile::backend::{Backend, Code, GroupCode};
 use reviver_compile::form::SsaForm;
+use reviver_compile::group::form::GroupForm;
 use reviver_isa::module::RealSystem;
 
-use native::Native;
+use native::{Native, NativeGroup};
 
 /// Why there is no native code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,6 +55,8 @@ pub struct Jit {
     /// The same for long forms: registers are given out in one pass, because the time of the careful way grows with the square of the length
     /// where many values live side by side.
     target_of_long: Arc<dyn TargetIsa>,
+    /// The same for groups, whose code stays in the order of its form: what is made as late as possible keeps more values alive than there are registers.
+    target_of_groups: Arc<dyn TargetIsa>,
 }
 
 /// Forms of more operations are long.
@@ -70,35 +74,55 @@ impl Jit {
     /// # Errors
     /// Cranelift doesn't know the machine.
     pub fn new() -> Result<Jit, NoNativeCode> {
-        let [target, target_of_long] = ["backtracking", "single_pass"].map(target);
-        Ok(Jit { target: target?, target_of_long: target_of_long? })
+        let [target, target_of_long, target_of_groups] =
+            [("backtracking", "speed"), ("single_pass", "speed"), ("backtracking", "none")].map(target);
+        Ok(Jit {
+            target: target?,
+            target_of_long: target_of_long?,
+            target_of_groups: target_of_groups?,
+        })
     }
 
     fn native(&self, form: &SsaForm) -> Option<Native> {
-        let ops: usize = form.blocks.iter().map(|block| block.ops.len()).sum();
-        let target = if ops > LONG { &self.target_of_long } else { &self.target };
-        let builder = JITBuilder::with_isa(target.clone(), default_libcall_names());
-        let mut module = JITModule::new(builder);
         let fraction_bits = match form.numbers.system {
             RealSystem::Fixed(bits) => bits.into(),
             RealSystem::F64 | RealSystem::F32 => 0,
         };
-        match finished(&mut module, form) {
-            Some(function) => Some(Native::new(module, function, fraction_bits)),
-            None => {
-                native::discard(module);
-                None
-            }
+        let target = if is_long(form) { &self.target_of_long } else { &self.target };
+        let (module, function) =
+            made(target, |function, config| translate::translate(form, function, config))?;
+        Some(Native::new(module, function, fraction_bits))
+    }
+}
+
+/// Whether a form is long.
+fn is_long(form: &SsaForm) -> bool {
+    form.blocks.iter().map(|block| block.ops.len()).sum::<usize>() > LONG
+}
+
+/// A function of a form's code, finished. `None` where it can't be made: it is too long, or the system gives no memory that
+/// code may be run in.
+fn made(
+    target: &Arc<dyn TargetIsa>,
+    translate: impl FnOnce(&mut Function, TargetFrontendConfig) -> Option<()>,
+) -> Option<(JITModule, FuncId)> {
+    let builder = JITBuilder::with_isa(target.clone(), default_libcall_names());
+    let mut module = JITModule::new(builder);
+    match finished(&mut module, translate) {
+        Some(function) => Some((module, function)),
+        None => {
+            native::discard(module);
+            None
         }
     }
 }
 
-/// This machine, with a way of giving out registers.
-fn target(registers: &str) -> Result<Arc<dyn TargetIsa>, NoNativeCode> {
+/// This machine, with a way of giving out registers, and how much is done for quick code.
+fn target((registers, level): (&str, &str)) -> Result<Arc<dyn TargetIsa>, NoNativeCode> {
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
     let wanted = [
-        ("opt_level", "speed"),
+        ("opt_level", level),
         ("enable_verifier", verify),
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),
@@ -114,13 +138,14 @@ fn target(registers: &str) -> Result<Arc<dyn TargetIsa>, NoNativeCode> {
     host.finish(settings::Flags::new(flags)).map_err(|error| NoNativeCode(error.to_string()))
 }
 
-/// The function of a form's code, finished. `None` where it can't be made: it is too long, or the system gives no memory that
-/// code may be run in.
-fn finished(module: &mut JITModule, form: &SsaForm) -> Option<FuncId> {
+fn finished(
+    module: &mut JITModule,
+    translate: impl FnOnce(&mut Function, TargetFrontendConfig) -> Option<()>,
+) -> Option<FuncId> {
     let mut context = module.make_context();
     let config = module.target_config();
     context.func.signature = translate::signature(config);
-    translate::translate(form, &mut context.func, config)?;
+    translate(&mut context.func, config)?;
     let function = module.declare_function("form", Linkage::Local, &context.func.signature).ok()?;
     module.define_function(function, &mut context).ok()?;
     module.finalize_definitions().ok()?;
@@ -130,5 +155,12 @@ fn finished(module: &mut JITModule, form: &SsaForm) -> Option<FuncId> {
 impl Backend for Jit {
     fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
         Some(Box::new(self.native(&form)?))
+    }
+
+    fn compile_group(&self, form: &GroupForm) -> Option<Box<dyn GroupCode>> {
+        let target = if is_long(form.form()) { &self.target_of_long } else { &self.target_of_groups };
+        let (module, function) =
+            made(target, |function, config| translate::translate_for_group(form, function, config))?;
+        Some(Box::new(NativeGroup::new(module, function)))
     }
 }

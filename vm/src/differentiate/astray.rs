@@ -241,12 +241,10 @@ impl<B: Interpreted> Misses<'_, B> {
             return Err(Unlike::Moved(by));
         }
         let error = watch.error() + by_cells;
-        // The loss alone mostly outweighs it; what is off by nothing does it always.
-        let most = |size: f64| self.rounding.of_loss * size;
-        if error > most(loss.abs()) && error > most(loss.abs() + self.terms()) {
-            return Err(Unlike::Sensitive(error));
+        match is_outweighed(self.rounding, error, loss, || self.terms()) {
+            true => Ok(error),
+            false => Err(Unlike::Sensitive(error)),
         }
-        Ok(error)
     }
 
     fn number(&self, bits: B) -> f64 {
@@ -259,9 +257,7 @@ impl<B: Interpreted> Misses<'_, B> {
             return None;
         }
         let (from, to) = (self.number(from), self.number(to));
-        let by = (to - from).abs();
-        let is_lost = from != 0.0 && by > from.abs() * self.rounding.part;
-        (is_lost || by > self.rounding.ulps * self.ulp).then_some(by)
+        is_beyond(self.rounding, self.ulp, [from, to]).then_some((to - from).abs())
     }
 
     /// By how much the loss differs between the two, to first order: Σ |difference·adjoint| over cells. Or the first cell that is off by
@@ -300,6 +296,21 @@ impl<B: Interpreted> Misses<'_, B> {
         let terms = self.start.iter().zip(self.adjoints);
         terms.map(|(&number, &adjoint)| (self.number(number) * self.number(adjoint)).abs()).sum()
     }
+}
+
+/// Whether a number is off by more than rounding explains; `ulp` is the last place of the program's largest number.
+#[inline]
+pub(super) fn is_beyond(rounding: Rounding, ulp: f64, [from, to]: [f64; 2]) -> bool {
+    let by = (to - from).abs();
+    let is_lost = (from != 0.0) & (by > from.abs() * rounding.part);
+    is_lost | (by > rounding.ulps * ulp)
+}
+
+/// Whether an error changes a loss by no more than rounding does: the loss alone mostly outweighs it, else the `terms` that it is made of
+/// (Σ |number·adjoint|) do it. What is off by nothing is outweighed always.
+pub(super) fn is_outweighed(rounding: Rounding, error: f64, loss: f64, terms: impl FnOnce() -> f64) -> bool {
+    let exceeds = |size: f64| error > rounding.of_loss * size;
+    !(exceeds(loss.abs()) && exceeds(loss.abs() + terms()))
 }
 
 /// What is on stacks and tapes, at the start and at the end.

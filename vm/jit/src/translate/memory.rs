@@ -12,7 +12,7 @@ use crate::context::ContextField;
 use crate::functions;
 
 /// Bytes of a cell, whatever is in it.
-const CELL: i64 = 8;
+pub(super) const CELL: i64 = 8;
 
 /// Where in its cell a number lies: one of fewer bits in the low ones.
 fn offset_in_cell(type_: ir::Type) -> i32 {
@@ -57,10 +57,15 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Where a cell lies.
-    fn place(&mut self, space: Space, address: ir::Value) -> Option<ir::Value> {
-        let offset = self.builder.ins().imul_imm(address, CELL);
-        let memory = self.builder.use_var(self.memories[number(space)]);
+    /// Where the cells of a space lie.
+    pub(super) fn memory(&mut self, space: Space) -> ir::Value {
+        self.builder.use_var(self.memories[number(space)])
+    }
+
+    /// Where a cell lies, if neighbours are so many bytes apart.
+    pub(super) fn place(&mut self, space: Space, address: ir::Value, apart: i64) -> Option<ir::Value> {
+        let offset = self.builder.ins().imul_imm(address, apart);
+        let memory = self.memory(space);
         Some(self.builder.ins().iadd(memory, offset))
     }
 
@@ -87,14 +92,14 @@ impl Translation<'_> {
             }
             OpKind::Load(space) => {
                 let [address] = self.operands(op)?;
-                let place = self.place(space, address)?;
+                let place = self.place(space, address, CELL)?;
                 let type_ = type_of(space.class(), self.kinds.system);
                 let offset = offset_in_cell(type_);
                 Some(Some(self.builder.ins().load(type_, flags(space), place, offset)))
             }
             OpKind::Store(space) => {
                 let [address, value] = self.operands(op)?;
-                let place = self.place(space, address)?;
+                let place = self.place(space, address, CELL)?;
                 // All bits of the cell are written.
                 let whole = if self.builder.func.dfg.value_type(value) == types::F32 {
                     self.bits_of(space.class(), value)

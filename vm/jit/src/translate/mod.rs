@@ -1,5 +1,6 @@
 //! From a form to Cranelift's intermediate language. Knows no memory that code lies in.
 
+mod group;
 mod ints;
 mod memory;
 mod reals;
@@ -19,6 +20,8 @@ use reviver_isa::module::RealSystem;
 use crate::context::ContextField;
 use crate::functions::Address;
 
+pub use group::translate_for_group;
+
 /// What native code gives back: 1 where a check has failed, else 0.
 pub const FAILED: i64 = 1;
 
@@ -33,28 +36,10 @@ pub fn signature(config: TargetFrontendConfig) -> Signature {
 /// Writes a form's code into a function of that signature. `None` where it has something that there is no code for.
 pub fn translate(form: &SsaForm, function: &mut ir::Function, config: TargetFrontendConfig) -> Option<()> {
     let mut own = FunctionBuilderContext::new();
-    let mut builder = FunctionBuilder::new(function, &mut own);
-    let blocks: Vec<ir::Block> = form.blocks.iter().map(|_| builder.create_block()).collect();
-    let failed = builder.create_block();
-    builder.set_cold_block(failed);
-    let held = held_fields(form).into_iter().map(|field| HeldField::of(field, &mut builder)).collect();
-    let mut translation = Translation {
-        form,
-        kinds: form.numbers,
-        values: vec![None; form.definitions.len()],
-        blocks,
-        failed,
-        held,
-        context: None,
-        pointer: config.pointer_type(),
-        calls: config.default_call_conv,
-        memories: [(); 4].map(|()| builder.declare_var(config.pointer_type())),
-        enters_loop: enters_loop(form),
-        builder,
-    };
+    let builder = FunctionBuilder::new(function, &mut own);
+    let mut translation = Translation::new(form, builder, config, &held_fields(form));
     translation.write()?;
-    translation.builder.seal_all_blocks();
-    translation.builder.finalize();
+    translation.finish();
     Some(())
 }
 
@@ -129,7 +114,39 @@ fn type_of(class: Class, system: RealSystem) -> ir::Type {
     }
 }
 
-impl Translation<'_> {
+impl<'a> Translation<'a> {
+    /// Writes nothing yet.
+    fn new(
+        form: &'a SsaForm,
+        mut builder: FunctionBuilder<'a>,
+        config: TargetFrontendConfig,
+        held: &[ContextField],
+    ) -> Translation<'a> {
+        let blocks: Vec<ir::Block> = form.blocks.iter().map(|_| builder.create_block()).collect();
+        let failed = builder.create_block();
+        builder.set_cold_block(failed);
+        let held = held.iter().map(|&field| HeldField::of(field, &mut builder)).collect();
+        Translation {
+            form,
+            kinds: form.numbers,
+            values: vec![None; form.definitions.len()],
+            blocks,
+            failed,
+            held,
+            context: None,
+            pointer: config.pointer_type(),
+            calls: config.default_call_conv,
+            memories: [(); 4].map(|()| builder.declare_var(config.pointer_type())),
+            enters_loop: enters_loop(form),
+            builder,
+        }
+    }
+
+    fn finish(mut self) {
+        self.builder.seal_all_blocks();
+        self.builder.finalize();
+    }
+
     fn write(&mut self) -> Option<()> {
         for (number, block) in self.form.blocks.iter().enumerate() {
             for &parameter in &block.parameters {
@@ -140,14 +157,20 @@ impl Translation<'_> {
             }
         }
         self.begin()?;
+        self.builder.ins().jump(*self.blocks.first()?, &[]);
         // Values are made before they are used in this order, which leaves out what nothing leads to.
         for block in reviver_compile::order::reached(self.form).into_iter().rev() {
             self.block(block)?;
         }
+        self.write_failed();
+        Some(())
+    }
+
+    /// Where failed checks lead to.
+    fn write_failed(&mut self) {
         self.builder.switch_to_block(self.failed);
         let answer = self.builder.ins().iconst(types::I64, FAILED);
         self.builder.ins().return_(&[answer]);
-        Some(())
     }
 
     /// What stands before the first block.
@@ -160,9 +183,7 @@ impl Translation<'_> {
             let value = self.load(type_, field)?;
             self.builder.def_var(variable, value);
         }
-        self.find_memories()?;
-        self.builder.ins().jump(*self.blocks.first()?, &[]);
-        Some(())
+        self.find_memories()
     }
 
     /// What a field of the context holds.
@@ -196,20 +217,27 @@ impl Translation<'_> {
                 self.define(value, made);
             }
         }
-        if self.enters_loop.get(number as usize) == Some(&true) {
-            self.find_memories()?;
-        }
-        if block.steps > 0 {
-            let left = self.held(ContextField::LEFT)?;
-            let left = self.builder.ins().iadd_imm(left, -i64::from(block.steps));
-            self.hold(ContextField::LEFT, left)?;
-        }
+        self.count_steps(number)?;
         if block.calls > 0 {
             let made = self.held(ContextField::CALLS)?;
             let made = self.builder.ins().iadd_imm(made, i64::from(block.calls));
             self.hold(ContextField::CALLS, made)?;
         }
         self.end(&block.end)
+    }
+
+    /// Counts the steps of a block that ends, which may lead into a loop.
+    fn count_steps(&mut self, number: u32) -> Option<()> {
+        if self.enters_loop.get(number as usize) == Some(&true) {
+            self.find_memories()?;
+        }
+        let steps = self.form.blocks.get(number as usize)?.steps;
+        if steps > 0 {
+            let left = self.held(ContextField::LEFT)?;
+            let left = self.builder.ins().iadd_imm(left, -i64::from(steps));
+            self.hold(ContextField::LEFT, left)?;
+        }
+        Some(())
     }
 
     fn end(&mut self, end: &SsaEnd) -> Option<()> {
@@ -239,15 +267,21 @@ impl Translation<'_> {
                 self.branch(lasts, next, stop)?;
             }
             SsaEnd::Exit { exit } => {
-                for HeldField { field, variable, .. } in self.held.clone() {
-                    let value = self.builder.use_var(variable);
-                    self.store(value, field)?;
-                }
+                self.store_held()?;
                 let exit = self.builder.ins().iconst(types::I32, i64::from(*exit));
                 self.store(exit, ContextField::EXIT)?;
                 let answer = self.builder.ins().iconst(types::I64, 0);
                 self.builder.ins().return_(&[answer]);
             }
+        }
+        Some(())
+    }
+
+    /// Writes what was counted.
+    fn store_held(&mut self) -> Option<()> {
+        for HeldField { field, variable, .. } in self.held.clone() {
+            let value = self.builder.use_var(variable);
+            self.store(value, field)?;
         }
         Some(())
     }
@@ -267,6 +301,10 @@ impl Translation<'_> {
         if let Some(slot) = self.values.get_mut(value.0 as usize) {
             *slot = Some(made);
         }
+    }
+
+    fn undefine(&mut self, value: SsaValue) {
+        self.values.get_mut(value.0 as usize).into_iter().for_each(|slot| *slot = None);
     }
 
     fn value(&self, value: SsaValue) -> Option<ir::Value> {

@@ -13,7 +13,7 @@ use super::{Translation, type_of};
 use crate::context::ContextField;
 use crate::functions;
 
-fn float_comparison(order: Order) -> FloatCC {
+pub(super) fn float_comparison(order: Order) -> FloatCC {
     match order {
         Order::Eq => FloatCC::Equal,
         Order::Ne => FloatCC::NotEqual,

@@ -1,0 +1,261 @@
+//! Lanes that go side by side on a core: groups of a few, by code that makes a step for all of them. A group that has to be given up leaves its lanes to
+//! go alone, so that nothing depends on who lies beside whom. Derivatives only.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use reviver_compile::group::room::GroupRoom;
+use reviver_compile::group::routes::{GroupEnd, GroupRoutes};
+use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::group::{GROUP, InGroup};
+use reviver_vm::room::{self, OutOfMemory};
+
+use super::plan::{LanePlan, LossColumn};
+use crate::api::error::Error;
+use crate::api::executable::GroupKey;
+use crate::api::gradient::SLACK;
+use crate::api::loss::LossCell;
+use crate::api::trip::in_one_go;
+use crate::api::workspace::Workspace;
+
+/// The most losses that are differentiated at once: each takes registers.
+const MOST_ROWS: usize = 4;
+
+/// Fewer lanes don't make up for the time that code for groups takes. Where there are assertions groups are made wherever they can be, so that tests go
+/// through them.
+const FEWEST_LANES: usize = if cfg!(debug_assertions) { GROUP } else { 1 << 14 };
+
+/// The code of a plan for groups.
+#[derive(Debug)]
+pub(super) struct PlanGroups {
+    /// For some losses that follow each other: the number of the first one, and their ways.
+    ways: Vec<(usize, Arc<GroupRoutes>)>,
+}
+
+impl PlanGroups {
+    /// Whether code pays for itself with so many lanes.
+    pub fn is_worth_it(lanes: usize) -> bool {
+        lanes >= FEWEST_LANES
+    }
+
+    /// Compiles it. None where groups can't go there.
+    pub fn new(plan: &LanePlan) -> Option<PlanGroups> {
+        let shared = &plan.executable.shared;
+        let ints = plan.inputs.iter().filter(|cell| cell.class == Class::Int).map(|cell| cell.cell as u32);
+        let ints: Vec<u32> = ints.collect();
+        let mut first = 0;
+        let mut ways = Vec::new();
+        let together = plan.losses.chunk_by(LossCell::turns_with).flat_map(|losses| losses.chunks(MOST_ROWS));
+        for losses in together {
+            let alone = losses.first()?.shared.routes.as_ref()?;
+            let cells = losses.iter().map(|loss| loss.shared.cell).collect();
+            ways.push((first, shared.groups(alone, GroupKey { losses: cells, ints: ints.clone() })?));
+            first += losses.len();
+        }
+        (!ways.is_empty()).then_some(PlanGroups { ways })
+    }
+}
+
+/// Groups of one thread. What they come to is kept until there is some of it, so that columns are written in stretches.
+#[derive(Debug)]
+pub(super) struct ThreadGroups<'g> {
+    groups: &'g PlanGroups,
+    /// For each of their ways.
+    rooms: Vec<GroupRoom>,
+    most_steps: u64,
+    /// How many were begun, and how many were given up.
+    begun: usize,
+    given_up: usize,
+    given: GivenRows,
+    kept: KeptRows,
+}
+
+/// So many lanes, of a row and behind, have their results now, or have to go alone.
+pub(super) enum GroupLanes {
+    Done(usize),
+    Alone(usize),
+}
+
+/// Where many groups are given up, others aren't begun.
+const MANY: usize = 8;
+
+impl<'g> ThreadGroups<'g> {
+    /// Of lanes that begin as a workspace does, but for what they are given. None where they can't.
+    ///
+    /// # Errors
+    /// There is no memory for their cells.
+    pub fn new(
+        groups: &'g PlanGroups,
+        plan: &LanePlan,
+        call: &Workspace,
+    ) -> Result<Option<ThreadGroups<'g>>, Error> {
+        let mut rooms = Vec::new();
+        for (_, ways) in &groups.ways {
+            let Some(room) = ways.room(&call.inputs.start)? else { return Ok(None) };
+            rooms.push(room);
+        }
+        let most_steps = in_one_go(&call.machine, call.most_steps);
+        let (given, kept) = (GivenRows::new(plan.inputs.len())?, KeptRows::new(plan.results.len())?);
+        Ok(Some(ThreadGroups { groups, rooms, most_steps, begun: 0, given_up: 0, given, kept }))
+    }
+
+    /// Begins a piece.
+    pub fn begin(&mut self) {
+        (self.begun, self.given_up) = (0, 0);
+        (self.given.rows, self.kept.rows) = (0..0, 0);
+    }
+
+    /// Carries out the first ones of some lanes, whose results are kept, or says which ones have to go alone.
+    pub fn carry_out(&mut self, plan: &LanePlan, rows: Range<usize>, inputs: &[&[u64]]) -> GroupLanes {
+        if self.given_up >= MANY && self.given_up * 2 > self.begun {
+            return GroupLanes::Alone(rows.len());
+        }
+        self.given.read(&rows, inputs);
+        let mut lanes = rows.len().min(GROUP);
+        // One lane is quicker alone.
+        while lanes > 1 {
+            self.begun += 1;
+            let end = self.go(plan, rows.start, lanes);
+            self.given_up += usize::from(end != GroupEnd::Done);
+            match end {
+                GroupEnd::Done => {
+                    self.kept.add(rows.start, lanes);
+                    return GroupLanes::Done(lanes);
+                }
+                GroupEnd::Parted(first) => lanes = first.min(lanes - 1),
+                GroupEnd::GivenUp => return GroupLanes::Alone(lanes),
+            }
+        }
+        GroupLanes::Alone(lanes)
+    }
+
+    /// Has a group go all ways, whose last lanes are the last one again where there are fewer.
+    fn go(&mut self, plan: &LanePlan, row: usize, lanes: usize) -> GroupEnd {
+        for ((first, ways), room) in self.groups.ways.iter().zip(&mut self.rooms) {
+            for (cell, column) in plan.inputs.iter().zip(&self.given.columns) {
+                room.give(cell.class, cell.cell, in_group(self.given.of(column, row, lanes)));
+            }
+            let kept = &mut self.kept;
+            let end = ways.run(room, (self.most_steps, SLACK), |n, gradient| {
+                for &(column, source) in plan.columns_of(first + n) {
+                    kept.put(column, match source {
+                        LossColumn::Value => gradient.values,
+                        LossColumn::Adjoint(cell) => gradient.adjoint(cell),
+                    });
+                }
+            });
+            if end != GroupEnd::Done {
+                return end;
+            }
+        }
+        GroupEnd::Done
+    }
+
+    /// Whether what is kept has to be written before a group begins at a row.
+    pub fn is_full(&self, row: usize) -> bool {
+        self.kept.is_full(row)
+    }
+
+    /// Writes what is kept.
+    pub fn write(&mut self, results: &mut [&mut [u64]]) {
+        self.kept.write(results);
+    }
+}
+
+/// The numbers of a group; the last one stands for those that aren't there.
+#[inline]
+fn in_group(numbers: &[u64]) -> InGroup<u64> {
+    match numbers.first_chunk() {
+        Some(numbers) => *numbers,
+        None => {
+            let last = numbers.last().copied().unwrap_or_default();
+            std::array::from_fn(|lane| numbers.get(lane).copied().unwrap_or(last))
+        }
+    }
+}
+
+/// So many rows are read at a time, and kept before they are written.
+const KEPT: usize = 64;
+
+/// What rows that follow each other are given.
+#[derive(Debug)]
+struct GivenRows {
+    rows: Range<usize>,
+    columns: Vec<[u64; KEPT]>,
+}
+
+impl GivenRows {
+    fn new(columns: usize) -> Result<GivenRows, OutOfMemory> {
+        Ok(GivenRows { rows: 0..0, columns: stretches(columns)? })
+    }
+
+    /// Reads the first ones of some rows, unless a group of them is there.
+    fn read(&mut self, rows: &Range<usize>, inputs: &[&[u64]]) {
+        let group = rows.start..rows.end.min(rows.start + GROUP);
+        if self.rows.start <= group.start && group.end <= self.rows.end {
+            return;
+        }
+        self.rows = rows.start..rows.end.min(rows.start + KEPT);
+        for (own, column) in self.columns.iter_mut().zip(inputs) {
+            room::copy(own, column.get(self.rows.clone()).unwrap_or_default());
+        }
+    }
+
+    /// The numbers of a column for so many lanes, of a row and behind.
+    fn of<'r>(&self, column: &'r [u64; KEPT], row: usize, lanes: usize) -> &'r [u64] {
+        let first = row - self.rows.start;
+        column.get(first..first + lanes).unwrap_or_default()
+    }
+}
+
+/// So many zeros for each of some columns.
+fn stretches<const ROWS: usize>(columns: usize) -> Result<Vec<[u64; ROWS]>, OutOfMemory> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(columns).map_err(|_| OutOfMemory)?;
+    all.resize(columns, [0; ROWS]);
+    Ok(all)
+}
+
+/// Results of rows that follow each other.
+#[derive(Debug)]
+struct KeptRows {
+    first: usize,
+    rows: usize,
+    /// Of each column as many as are kept, and room for a whole group behind them.
+    columns: Vec<[u64; KEPT + GROUP]>,
+}
+
+impl KeptRows {
+    fn new(columns: usize) -> Result<KeptRows, OutOfMemory> {
+        Ok(KeptRows { first: 0, rows: 0, columns: stretches(columns)? })
+    }
+
+    fn is_full(&self, row: usize) -> bool {
+        self.rows >= KEPT || self.rows > 0 && self.first + self.rows != row
+    }
+
+    /// Puts the numbers of a group behind those that are kept.
+    #[inline]
+    fn put(&mut self, column: usize, bits: InGroup<u64>) {
+        let kept = self.columns.get_mut(column).and_then(|column| column.get_mut(self.rows..));
+        kept.and_then(|rows| rows.first_chunk_mut()).into_iter().for_each(|rows| *rows = bits);
+    }
+
+    /// Keeps what was put for so many lanes, of a row and behind.
+    fn add(&mut self, row: usize, lanes: usize) {
+        if self.rows == 0 {
+            self.first = row;
+        }
+        self.rows += lanes;
+    }
+
+    fn write(&mut self, results: &mut [&mut [u64]]) {
+        let rows = self.first..self.first + self.rows;
+        for (kept, there) in self.columns.iter().zip(results) {
+            if let (Some(kept), Some(there)) = (kept.get(..self.rows), there.get_mut(rows.clone())) {
+                there.copy_from_slice(kept);
+            }
+        }
+        self.rows = 0;
+    }
+}

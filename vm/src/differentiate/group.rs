@@ -1,0 +1,193 @@
+//! Gradients of several starts side by side: lanes of a *group*, which make the same steps, each on cells of its own. The numbers of a cell lie next
+//! to each other, a lane's at the place of its number. Here is what has to be done where they turn, and whether each of them has come back to its
+//! start, as [`super::bare`] says it of one. Nobody is told which one hasn't: then each goes alone. Makes no step; knows binary64 alone.
+
+use reviver_flow::layout::MODE;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+use reviver_isa::number::{F64, Reals};
+
+use crate::watch::{Rounding, Watch};
+
+use super::astray::{is_beyond, is_outweighed};
+
+/// So many lanes a group has.
+pub const GROUP: usize = 4;
+
+/// A cell's numbers.
+pub type InGroup<T> = [T; GROUP];
+
+/// The cells of a group at one place of the program. A real has an adjoint for each loss that is differentiated at once, a *row*; those of a cell lie next to
+/// each other.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupCells<'c> {
+    pub ints: &'c [InGroup<i64>],
+    pub reals: &'c [InGroup<u64>],
+}
+
+/// Cells that have to be looked at where the way back has ended, by their places: all others are what they were at the start, whatever that was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JudgedCells {
+    /// Without the mode.
+    pub ints: Vec<usize>,
+    pub reals: Vec<usize>,
+}
+
+impl JudgedCells {
+    /// Of so many integers and reals those that aren't excepted.
+    pub fn of([ints, reals]: [usize; 2], is_excepted: impl Fn(Class, usize) -> bool) -> JudgedCells {
+        JudgedCells {
+            ints: (MODE + 1..ints).filter(|&cell| !is_excepted(Class::Int, cell)).collect(),
+            reals: (0..reals).filter(|&cell| !is_excepted(Class::Real, cell)).collect(),
+        }
+    }
+}
+
+/// What was seen of the ways of a group, beside the jumps, which are the same ones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SeenInGroup {
+    /// The greatest magnitude that was freed by any lane.
+    pub largest: f64,
+    /// Of each row Σ |value·adjoint| over freed cells.
+    pub errors: Vec<InGroup<f64>>,
+}
+
+/// Where the ways there have ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GroupTurn {
+    /// The greatest magnitude of each lane's numbers here and at the start.
+    largest: InGroup<f64>,
+}
+
+/// Switches gradient mode on, and makes the adjoint of each row's loss 1, a cell by its place among the reals. All adjoints are 0.
+pub fn turn_group(ints: &mut [InGroup<i64>], adjoints: &mut [InGroup<u64>], losses: &[usize]) {
+    ints.get_mut(MODE).into_iter().for_each(|mode| *mode = [1; GROUP]);
+    for (row, loss) in losses.iter().enumerate() {
+        let adjoint = adjoints.get_mut(loss * losses.len() + row);
+        adjoint.into_iter().for_each(|adjoint| *adjoint = [1.0_f64.to_bits(); GROUP]);
+    }
+}
+
+impl GroupTurn {
+    /// Where watched cells have come to from their starts.
+    #[inline]
+    pub fn new(start: &[InGroup<u64>], reals: &[InGroup<u64>]) -> GroupTurn {
+        GroupTurn { largest: greater(largest(start), largest(reals)) }
+    }
+
+    /// Whether all lanes have come back to their starts for each of some losses, given by their bits. Both ways were watched, and have
+    /// made the same number of steps. `room` is memory that this takes meanwhile.
+    pub fn vouched(
+        self,
+        judged: &JudgedCells,
+        [start, end]: [GroupCells<'_>; 2],
+        adjoints: &[InGroup<u64>],
+        (watch, seen): (&Watch, &SeenInGroup),
+        losses: &[InGroup<u64>],
+        room: &mut Vec<Difference>,
+    ) -> bool {
+        let rounding = Rounding::of(RealSystem::F64);
+        let ulps = self.largest.map(|largest| F64.ulp(largest));
+        let is_rounding = watch.is_same_way()
+            && judged.ints.iter().all(|&cell| start.ints.get(cell) == end.ints.get(cell))
+            && ulps.iter().all(|ulp| seen.largest <= rounding.ulps * ulp)
+            && find_differences(&judged.reals, [start.reals, end.reals], (rounding, ulps), room);
+        let rows = || (0..).zip(losses.iter().zip(&seen.errors));
+        is_rounding
+            && rows().all(|(row, (values, errors))| {
+                let of_row = RowAdjoints { all: adjoints, row, rows: losses.len() };
+                let by_cells = of_row.weighed(room);
+                (0..GROUP).all(|lane| {
+                    let (error, loss) = (errors[lane] + by_cells[lane], f64::from_bits(values[lane]));
+                    is_outweighed(rounding, error, loss, || of_row.terms(start.reals, lane))
+                })
+            })
+    }
+}
+
+/// The greatest magnitude of each lane's numbers.
+#[inline]
+fn largest(reals: &[InGroup<u64>]) -> InGroup<f64> {
+    let magnitudes = |bits: &InGroup<u64>| bits.map(|bits| f64::from_bits(bits).abs());
+    let (mut even, mut odd) = ([0.0; GROUP], [0.0; GROUP]);
+    let pairs = reals.chunks_exact(2);
+    even = pairs.remainder().iter().fold(even, |most, bits| greater(most, magnitudes(bits)));
+    // A processor does both at once.
+    for pair in pairs {
+        if let [first, second] = pair {
+            even = greater(even, magnitudes(first));
+            odd = greater(odd, magnitudes(second));
+        }
+    }
+    greater(even, odd)
+}
+
+/// Of numbers of each lane the greater ones. Cells hold no NaN, so that each comparison has an answer.
+#[inline]
+fn greater(a: InGroup<f64>, b: InGroup<f64>) -> InGroup<f64> {
+    std::array::from_fn(|lane| if b[lane] > a[lane] { b[lane] } else { a[lane] })
+}
+
+/// By how much a cell differs from that of the starts.
+#[derive(Clone, Copy, Debug)]
+pub struct Difference {
+    cell: usize,
+    by: InGroup<f64>,
+}
+
+/// Finds those of some cells that differ. Whether none is off by more than rounding.
+fn find_differences(
+    judged: &[usize],
+    [start, end]: [&[InGroup<u64>]; 2],
+    (rounding, ulps): (Rounding, InGroup<f64>),
+    found: &mut Vec<Difference>,
+) -> bool {
+    found.clear();
+    for &cell in judged {
+        let (Some(from), Some(to)) = (start.get(cell), end.get(cell)) else { return false };
+        // Most of them are the same.
+        if from.iter().zip(to).fold(0, |all, (from, to)| all | (from ^ to)) == 0 {
+            continue;
+        }
+        let (from, to) = (from.map(f64::from_bits), to.map(f64::from_bits));
+        // What is the same is off by nothing, which rounding explains.
+        if (0..GROUP).fold(false, |any, lane| any | is_beyond(rounding, ulps[lane], [from[lane], to[lane]])) {
+            return false;
+        }
+        found.push(Difference { cell, by: std::array::from_fn(|lane| to[lane] - from[lane]) });
+    }
+    true
+}
+
+/// The adjoints of a row.
+#[derive(Clone, Copy)]
+struct RowAdjoints<'a> {
+    all: &'a [InGroup<u64>],
+    row: usize,
+    rows: usize,
+}
+
+impl RowAdjoints<'_> {
+    fn of(self, cell: usize) -> InGroup<f64> {
+        let bits = self.all.get(cell * self.rows + self.row).copied().unwrap_or_default();
+        bits.map(f64::from_bits)
+    }
+
+    /// By how much each lane's loss differs, to first order: Σ |difference·adjoint|.
+    fn weighed(self, differences: &[Difference]) -> InGroup<f64> {
+        let mut errors = [0.0; GROUP];
+        for Difference { cell, by } in differences {
+            let adjoints = self.of(*cell);
+            for ((error, by), adjoint) in errors.iter_mut().zip(by).zip(adjoints) {
+                *error += (by * adjoint).abs();
+            }
+        }
+        errors
+    }
+
+    /// How large a lane's loss is to first order: Σ |number·adjoint|.
+    fn terms(self, start: &[InGroup<u64>], lane: usize) -> f64 {
+        let numbers = start.iter().map(|numbers| f64::from_bits(numbers[lane]));
+        numbers.enumerate().map(|(cell, number)| (number * self.of(cell)[lane]).abs()).sum()
+    }
+}
