@@ -6,6 +6,7 @@ mod every_row;
 mod exhaustive;
 mod fuzz_seeds;
 mod gradients;
+mod groups;
 mod images;
 mod inverses;
 mod laws;

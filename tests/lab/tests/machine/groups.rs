@@ -1,0 +1,358 @@
+//! Lanes that go side by side: what a group comes to, each lane comes to alone, to the last bit; and where a group is given up, something is wrong with a lane, or lanes
+//! part. Shipped programs, random ones, and texts that part, fail, and don't end.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::files::Disk;
+use reviver_compile::bare::BareRoom;
+use reviver_compile::group::routes::{GroupEnd, GroupRoutes};
+use reviver_compile::start::RouteStart;
+use reviver_compile::turning::{BareEnd, TurningRoutes};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{RealSystem, Shape};
+use reviver_jit::Jit;
+use reviver_lab::campaign;
+use reviver_lab::generate::Profile;
+use reviver_lab::subject::Subject;
+use reviver_vm::differentiate::early_turn;
+use reviver_vm::differentiate::group::{GROUP, InGroup};
+use reviver_vm::stops::Stops;
+use reviver_vm::{CheckLevel, Machine, Program};
+
+/// Steps that suffice for most lanes.
+const MOST: u64 = 2_000_000;
+const SLACK: u64 = 1 << 16;
+
+/// A cell that lanes are given, with its global.
+#[derive(Clone, Copy)]
+struct Given {
+    class: Class,
+    global: usize,
+    cell: usize,
+}
+
+/// A program, and the ways of its losses that turn at one place.
+struct Trial {
+    start: RouteStart,
+    given: Vec<Given>,
+    losses: Vec<usize>,
+    alone: Arc<TurningRoutes>,
+    group: Option<GroupRoutes>,
+}
+
+/// What a group comes to for each loss: its value, and the adjoints of reals that lanes are given.
+type Found = Vec<InGroup<Vec<u64>>>;
+
+impl Trial {
+    /// Of a program and as many of its losses as turn where the first one does.
+    fn new(program: &Arc<Program>, most_losses: usize, level: CheckLevel) -> Option<Trial> {
+        let mut state = Machine::at_begin(program.clone()).ok()?.into_state();
+        state.counters.shown = i64::MAX;
+        let start = RouteStart::new(program, state)?;
+        let globals = || program.module().globals.iter().enumerate().filter(|(_, g)| g.shape != Shape::Stack);
+        let cells = |n| program.cells(n);
+        let results = globals().filter(|(_, global)| global.class == Class::Real && global.role.is_result());
+        let turn = |cell: usize| {
+            let stops = early_turn(program, &[cell]);
+            stops.as_ref().and_then(Stops::only).map_or(program.end(), |node| node.position)
+        };
+        let mut losses: Vec<usize> = results.flat_map(|(n, _)| cells(n)).collect();
+        let first = turn(*losses.first()?);
+        losses.retain(|&cell| turn(cell) == first);
+        losses.truncate(most_losses);
+        let given = globals().filter(|(_, global)| program.takes(global.role, reviver_vm::Travel::Forward));
+        let given = given.flat_map(|(global, declared)| {
+            let class = declared.class;
+            cells(global).map(move |cell| Given { class, global, cell })
+        });
+        let given: Vec<Given> = given.collect();
+        let jit = Jit::new().unwrap();
+        let alone = Arc::new(TurningRoutes::new(program, &jit, first, level));
+        let ints = given.iter().filter(|given| given.class == Class::Int).map(|given| given.cell as u32);
+        let group = GroupRoutes::new(program, &jit, &alone, &losses, ints);
+        Some(Trial { start, given, losses, alone, group })
+    }
+
+    /// What lanes are given: the program's own numbers, moved in each lane by so many steps of a kind that a cell has.
+    fn lanes(&self, apart: i64) -> Vec<InGroup<u64>> {
+        let own = |given: &Given| match given.class {
+            Class::Int => {
+                let own = self.start.state().ints[given.cell];
+                std::array::from_fn(|lane| (own + apart * (lane as i64 / 2) * (given.cell as i64 % 2)) as u64)
+            }
+            Class::Real => {
+                let own = f64::from_bits(self.start.state().reals[given.cell]);
+                let by = 1e-3 * apart.max(1) as f64;
+                std::array::from_fn(|lane| (own * (1.0 + by * lane as f64 / 7.0)).to_bits())
+            }
+        };
+        self.given.iter().map(own).collect()
+    }
+
+    fn group(&self, lanes: &[InGroup<u64>]) -> Option<(GroupEnd, Found)> {
+        let routes = self.group.as_ref()?;
+        let mut room = routes.room(&self.start).unwrap()?;
+        for (given, bits) in self.given.iter().zip(lanes) {
+            room.give(given.class, given.cell, *bits);
+        }
+        let mut found: Found = Vec::new();
+        // What one group leaves in the room is nothing to the next one.
+        let mut end = GroupEnd::GivenUp;
+        for _ in 0..2 {
+            found.clear();
+            end = routes.run(&mut room, (MOST, SLACK), |_, gradient| {
+                let mut row: InGroup<Vec<u64>> = gradient.values.map(|value| vec![value]);
+                for given in self.given.iter().filter(|given| given.class == Class::Real) {
+                    let adjoints = gradient.adjoint(given.cell);
+                    row.iter_mut().zip(adjoints).for_each(|(row, bits)| row.push(bits));
+                }
+                found.push(row);
+            });
+        }
+        Some((end, found))
+    }
+
+    /// The same of a lane, if it arrives, and is vouched for.
+    fn lane(&mut self, lanes: &[InGroup<u64>], lane: usize) -> Option<Vec<Vec<u64>>> {
+        for (given, bits) in self.given.iter().zip(lanes) {
+            let (cells, bits) = (given.cell..given.cell + 1, bits[lane]);
+            match given.class {
+                Class::Int => self.start.ints_mut(given.global, cells).fill(bits as i64),
+                Class::Real => self.start.reals_mut(given.global, cells).fill(bits),
+            }
+        }
+        let mut room = BareRoom::default();
+        let mut found = Vec::new();
+        let losses = self.losses.iter().copied();
+        let reals: Vec<Given> =
+            self.given.iter().copied().filter(|given| given.class == Class::Real).collect();
+        let progress =
+            self.alone.run_bare((&self.start, losses), &mut room, (MOST, SLACK), |_, trip, adjoints| {
+                let own = reals.iter().map(|given| adjoints[given.cell]);
+                found.push(std::iter::once(trip.value).chain(own).collect::<Vec<u64>>());
+            });
+        (progress.end == BareEnd::Done).then_some(found)
+    }
+
+    /// Holds a group against its lanes; how it ended.
+    fn held(&mut self, what: &str, lanes: &[InGroup<u64>]) -> Option<GroupEnd> {
+        let (end, found) = self.group(lanes)?;
+        let alone: Vec<Option<Vec<Vec<u64>>>> = (0..GROUP).map(|lane| self.lane(lanes, lane)).collect();
+        match end {
+            GroupEnd::Done => {
+                for (lane, alone) in alone.iter().enumerate() {
+                    let alone = alone.as_ref().unwrap_or_else(|| panic!("{what}: lane {lane} doesn't arrive"));
+                    assert_eq!(alone.len(), found.len(), "{what}");
+                    for (row, alone) in alone.iter().enumerate() {
+                        assert_eq!(&found[row][lane], alone, "{what}: loss {row} of lane {lane}");
+                    }
+                }
+            }
+            GroupEnd::Parted(first) => assert!((1..GROUP).contains(&first), "{what}: {first}"),
+            GroupEnd::GivenUp => {}
+        }
+        if end != GroupEnd::Done {
+            assert!(found.is_empty(), "{what}: what isn't done is told");
+        }
+        Some(end)
+    }
+}
+
+/// How many groups ended in which way.
+#[derive(Default, Debug)]
+struct Ends(BTreeMap<&'static str, usize>);
+
+impl Ends {
+    fn add(&mut self, end: Option<GroupEnd>) {
+        let name = match end {
+            None => "no code",
+            Some(GroupEnd::Done) => "done",
+            Some(GroupEnd::Parted(_)) => "parted",
+            Some(GroupEnd::GivenUp) => "given up",
+        };
+        *self.0.entry(name).or_default() += 1;
+    }
+
+    fn of(&self, name: &str) -> usize {
+        self.0.get(name).copied().unwrap_or(0)
+    }
+}
+
+fn shipped() -> Vec<(String, Arc<Program>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let texts = paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "rasm"));
+    let programs = texts.filter_map(|path| {
+        let name = path.display().to_string();
+        let module = assemble(&name, std::fs::read(path).unwrap(), &Disk).module.unwrap();
+        Some((name, Arc::new(Program::new(module, 0).ok()?)))
+    });
+    programs.collect()
+}
+
+#[test]
+fn groups_of_shipped_programs_are_their_lanes() {
+    let mut ends = Ends::default();
+    for (name, program) in shipped() {
+        if program.module().real != RealSystem::F64 {
+            continue;
+        }
+        for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
+            for losses in [1, 3] {
+                let Some(mut trial) = Trial::new(&program, losses, level) else { continue };
+                for apart in [0, 1, 3] {
+                    let lanes = trial.lanes(apart);
+                    ends.add(trial.held(&name, &lanes));
+                }
+            }
+        }
+    }
+    println!("{ends:?}");
+    assert!(ends.of("done") > 200 && ends.of("parted") > 10, "{ends:?}");
+}
+
+#[test]
+fn groups_of_random_programs_are_their_lanes() {
+    let mut ends = Ends::default();
+    for seed in 0..campaign::programs(150) {
+        let profile = Profile { steps: 300, statements: 4, ..Profile::of_seed(seed) };
+        let text = reviver_lab::generate::program(seed, &profile);
+        let Ok(subject) = Subject::new(&text) else { continue };
+        if subject.program.module().real != RealSystem::F64 {
+            continue;
+        }
+        for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
+            let Some(mut trial) = Trial::new(&subject.program, 3, level) else { continue };
+            for apart in [0, 1] {
+                let lanes = trial.lanes(apart);
+                ends.add(trial.held(&format!("seed {seed}"), &lanes));
+            }
+        }
+    }
+    println!("{ends:?}");
+    assert!(ends.of("done") > 10, "{ends:?}");
+}
+
+fn trial(text: &str, losses: usize) -> Trial {
+    let program = Subject::new(text).unwrap_or_else(|error| panic!("{error}")).program;
+    let trial = Trial::new(&program, losses, CheckLevel::Checked).unwrap();
+    assert!(trial.group.is_some(), "there is code for groups");
+    trial
+}
+
+fn reals(values: InGroup<f64>) -> InGroup<u64> {
+    values.map(f64::to_bits)
+}
+
+/// x summed up n times, and its square.
+const ROUNDS: &str = "\
+.in n
+.inout x: real
+.out y: real
+for i in 0..n
+    add y, square(x)
+rof
+";
+
+#[test]
+fn lanes_part_where_the_first_one_and_a_later_one_do() {
+    let x = reals([1.5, -2.0, 0.0, 1e3]);
+    for (n, end) in [
+        ([3, 3, 3, 3], GroupEnd::Done),
+        ([0, 0, 0, 0], GroupEnd::Done),
+        ([3, 3, 3, 4], GroupEnd::Parted(3)),
+        ([3, 3, 2, 3], GroupEnd::Parted(2)),
+        ([0, 5, 5, 5], GroupEnd::Parted(1)),
+        ([5, 0, 5, 0], GroupEnd::Parted(1)),
+    ] {
+        assert_eq!(trial(ROUNDS, 1).held("rounds", &[n, x]), Some(end), "{n:?}");
+    }
+}
+
+/// Elements by index, stored and loaded; the index is what differs. The word is short, so that integers wrap.
+const ELEMENTS: &str = "\
+.word 16
+.in n
+.inout A[4]: real
+.out y: real, z: real
+.var B[4]: real, k, m
+add k, n * 3
+sub k, n * 2
+xor k, 1
+add m, 32767
+add m, n
+add B[k], A[n] * A[k]
+add y, B[k]
+add z, B[k] * A[n]
+add.toreal z, m
+";
+
+#[test]
+fn addresses_may_differ_between_lanes() {
+    let mut own = trial(ELEMENTS, 2);
+    let a = [1.0, -2.5, 3.0, 0.25].map(|value: f64| [value, value + 1.0, value * 3.0, -value].map(f64::to_bits));
+    let lanes = |n: InGroup<u64>| [&[n][..], &a].concat();
+    assert_eq!(own.held("elements", &lanes([0, 1, 2, 3])), Some(GroupEnd::Done));
+    assert_eq!(own.held("elements", &lanes([3, 3, 0, 1])), Some(GroupEnd::Done));
+    // An index that there is not.
+    for outside in [4, -1_i64 as u64, 1000] {
+        assert_eq!(own.held("elements", &lanes([0, 1, outside, 3])), Some(GroupEnd::GivenUp));
+    }
+}
+
+/// A check of a real that fails, in a loop that doesn't end then.
+const ENDLESS: &str = "\
+.inout x: real
+.out y: real
+.ancilla t: real, k
+from k == 0
+    add t, x
+    vacate t
+loop
+    add k, 1
+    sub k, 1
+    add k, 1
+until k > 10 && x < 0.1
+sub k, 11
+add y, x
+";
+
+#[test]
+fn a_check_that_fails_ends_a_loop_that_would_go_on() {
+    let started = Instant::now();
+    let mut own = trial(ENDLESS, 1);
+    let small = 1e-10;
+    assert_eq!(own.held("endless", &[reals([small; GROUP])]), Some(GroupEnd::Done));
+    assert_eq!(own.held("endless", &[reals([0.5; GROUP])]), Some(GroupEnd::GivenUp));
+    assert!(started.elapsed() < Duration::from_secs(60));
+}
+
+/// Numbers that are none, in the middle and at the end; a quotient of integers; and powers whose exponents differ.
+const NUMBERS: &str = "\
+.in n, d
+.inout x: real
+.out y: real
+.var q
+add q, n / d
+add y, powi(x, n)
+add y, 1.0 / x
+add y, sqrt(x)
+";
+
+#[test]
+fn a_lane_without_a_value_gives_the_group_up() {
+    let mut own = trial(NUMBERS, 1);
+    let x = reals([0.5, 1.0, 2.0, 4.0]);
+    assert_eq!(own.held("numbers", &[[0, 1, 2, 7], [1, 2, 3, 4], x]), Some(GroupEnd::Done));
+    assert_eq!(own.held("numbers", &[[2; GROUP], [1, 2, 0, 4], x]), Some(GroupEnd::GivenUp));
+    assert_eq!(own.held("numbers", &[[2; GROUP], [1; GROUP], reals([1.0, 0.0, 1.0, 1.0])]), Some(GroupEnd::GivenUp));
+    assert_eq!(own.held("numbers", &[[2; GROUP], [1; GROUP], reals([1.0, 1.0, 1.0, -1.0])]), Some(GroupEnd::GivenUp));
+    // What is finite may have a sum that isn't: the group is given up, and its lanes arrive.
+    let large = reals([1e300, 1.0, 1.0, 1.0]);
+    own.held("numbers", &[[1; GROUP], [1; GROUP], large]);
+}
