@@ -138,10 +138,13 @@ impl<'g> ThreadGroups<'g> {
             let kept = &mut self.kept;
             let end = ways.run(room, (self.most_steps, SLACK), |n, gradient| {
                 for &(column, source) in plan.columns_of(first + n) {
-                    kept.put(column, match source {
-                        LossColumn::Value => gradient.values,
-                        LossColumn::Adjoint(cell) => gradient.adjoint(cell),
-                    });
+                    kept.put(
+                        column,
+                        match source {
+                            LossColumn::Value => gradient.values,
+                            LossColumn::Adjoint(cell) => gradient.adjoint(cell),
+                        },
+                    );
                 }
             });
             if end != GroupEnd::Done {

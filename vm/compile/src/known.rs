@@ -22,7 +22,11 @@ impl KnownCells {
 
     /// Those of them that fulfil a condition.
     pub(crate) fn filtered(&self, fits: impl Fn(CellPlace, u64) -> bool) -> KnownCells {
-        self.0.iter().flat_map(|cells| cells.iter().copied()).filter(|&(place, bits)| fits(place, bits)).collect()
+        self.0
+            .iter()
+            .flat_map(|cells| cells.iter().copied())
+            .filter(|&(place, bits)| fits(place, bits))
+            .collect()
     }
 
     /// Whether a state's cells hold that.

@@ -76,11 +76,7 @@ impl Jit {
     pub fn new() -> Result<Jit, NoNativeCode> {
         let [target, target_of_long, target_of_groups] =
             [("backtracking", "speed"), ("single_pass", "speed"), ("backtracking", "none")].map(target);
-        Ok(Jit {
-            target: target?,
-            target_of_long: target_of_long?,
-            target_of_groups: target_of_groups?,
-        })
+        Ok(Jit { target: target?, target_of_long: target_of_long?, target_of_groups: target_of_groups? })
     }
 
     fn native(&self, form: &SsaForm) -> Option<Native> {

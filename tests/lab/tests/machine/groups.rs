@@ -42,6 +42,8 @@ struct Trial {
     losses: Vec<usize>,
     alone: Arc<TurningRoutes>,
     group: Option<GroupRoutes>,
+    /// Whether a group may be given up whose lanes all arrive.
+    may_be_needless: bool,
 }
 
 /// What a group comes to for each loss: its value, and the adjoints of reals that lanes are given.
@@ -74,7 +76,7 @@ impl Trial {
         let alone = Arc::new(TurningRoutes::new(program, &jit, first, level));
         let ints = given.iter().filter(|given| given.class == Class::Int).map(|given| given.cell as u32);
         let group = GroupRoutes::new(program, &jit, &alone, &losses, ints);
-        Some(Trial { start, given, losses, alone, group })
+        Some(Trial { start, given, losses, alone, group, may_be_needless: false })
     }
 
     /// What lanes are given: the program's own numbers, moved in each lane by so many steps of a kind that a cell has.
@@ -145,7 +147,8 @@ impl Trial {
         match end {
             GroupEnd::Done => {
                 for (lane, alone) in alone.iter().enumerate() {
-                    let alone = alone.as_ref().unwrap_or_else(|| panic!("{what}: lane {lane} doesn't arrive"));
+                    let alone =
+                        alone.as_ref().unwrap_or_else(|| panic!("{what}: lane {lane} doesn't arrive"));
                     assert_eq!(alone.len(), found.len(), "{what}");
                     for (row, alone) in alone.iter().enumerate() {
                         assert_eq!(&found[row][lane], alone, "{what}: loss {row} of lane {lane}");
@@ -153,7 +156,10 @@ impl Trial {
                 }
             }
             GroupEnd::Parted(first) => assert!((1..GROUP).contains(&first), "{what}: {first}"),
-            GroupEnd::GivenUp => {}
+            GroupEnd::GivenUp => {
+                let is_needless = alone.iter().all(Option::is_some);
+                assert!(!is_needless || self.may_be_needless, "{what}: all lanes arrive");
+            }
         }
         if end != GroupEnd::Done {
             assert!(found.is_empty(), "{what}: what isn't done is told");
@@ -219,9 +225,16 @@ fn groups_of_shipped_programs_are_their_lanes() {
 #[test]
 fn groups_of_random_programs_are_their_lanes() {
     let mut ends = Ends::default();
-    for seed in 0..campaign::programs(150) {
-        let profile = Profile { steps: 300, statements: 4, ..Profile::of_seed(seed) };
+    for seed in 0..campaign::programs(600) {
+        let profile = Profile { gradient: false, steps: 300, statements: 4, ..Profile::of_seed(seed) };
         let text = reviver_lab::generate::program(seed, &profile);
+        // Random programs use little up.
+        let of_line = |line: &str| {
+            let role =
+                [".in ", ".out ", ".var ", ".garbage "].into_iter().find(|role| line.starts_with(role));
+            role.map_or_else(|| line.to_owned(), |role| format!(".inout {}", &line[role.len()..]))
+        };
+        let text = text.lines().map(of_line).collect::<Vec<_>>().join("\n");
         let Ok(subject) = Subject::new(&text) else { continue };
         if subject.program.module().real != RealSystem::F64 {
             continue;
@@ -235,7 +248,7 @@ fn groups_of_random_programs_are_their_lanes() {
         }
     }
     println!("{ends:?}");
-    assert!(ends.of("done") > 10, "{ends:?}");
+    assert!(ends.of("done") > 80, "{ends:?}");
 }
 
 fn trial(text: &str, losses: usize) -> Trial {
@@ -292,10 +305,35 @@ add z, B[k] * A[n]
 add.toreal z, m
 ";
 
+/// An element whose place differs is stored before one is loaded whose place doesn't, and which may be the same.
+const OVERLAID: &str = "\
+.in n
+.inout A[3]: real
+.out y: real
+sub.mul A[n], A[0], 2.0
+add.mul A[1], A[2], 3.0
+add y, A[1] * A[2]
+add A[n], 1.0
+";
+
+#[test]
+fn an_element_is_loaded_behind_the_store_that_may_be_to_it() {
+    for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
+        let program = Subject::new(OVERLAID).unwrap().program;
+        let mut own = Trial::new(&program, 1, level).unwrap();
+        let a =
+            [1.5, -2.5, 4.0].map(|value: f64| [value, value + 1.0, value * 3.0, -value].map(f64::to_bits));
+        for n in [[1, 2, 1, 2], [1, 1, 1, 1], [2, 2, 1, 1]] {
+            assert_eq!(own.held("overlaid", &[&[n][..], &a].concat()), Some(GroupEnd::Done));
+        }
+    }
+}
+
 #[test]
 fn addresses_may_differ_between_lanes() {
     let mut own = trial(ELEMENTS, 2);
-    let a = [1.0, -2.5, 3.0, 0.25].map(|value: f64| [value, value + 1.0, value * 3.0, -value].map(f64::to_bits));
+    let a =
+        [1.0, -2.5, 3.0, 0.25].map(|value: f64| [value, value + 1.0, value * 3.0, -value].map(f64::to_bits));
     let lanes = |n: InGroup<u64>| [&[n][..], &a].concat();
     assert_eq!(own.held("elements", &lanes([0, 1, 2, 3])), Some(GroupEnd::Done));
     assert_eq!(own.held("elements", &lanes([3, 3, 0, 1])), Some(GroupEnd::Done));
@@ -317,7 +355,7 @@ loop
     add k, 1
     sub k, 1
     add k, 1
-until k > 10 && x < 0.1
+until k > 10 and x < 0.1
 sub k, 11
 add y, x
 ";
@@ -326,8 +364,7 @@ add y, x
 fn a_check_that_fails_ends_a_loop_that_would_go_on() {
     let started = Instant::now();
     let mut own = trial(ENDLESS, 1);
-    let small = 1e-10;
-    assert_eq!(own.held("endless", &[reals([small; GROUP])]), Some(GroupEnd::Done));
+    assert_eq!(own.held("endless", &[reals([0.0; GROUP])]), Some(GroupEnd::Done));
     assert_eq!(own.held("endless", &[reals([0.5; GROUP])]), Some(GroupEnd::GivenUp));
     assert!(started.elapsed() < Duration::from_secs(60));
 }
@@ -350,9 +387,20 @@ fn a_lane_without_a_value_gives_the_group_up() {
     let x = reals([0.5, 1.0, 2.0, 4.0]);
     assert_eq!(own.held("numbers", &[[0, 1, 2, 7], [1, 2, 3, 4], x]), Some(GroupEnd::Done));
     assert_eq!(own.held("numbers", &[[2; GROUP], [1, 2, 0, 4], x]), Some(GroupEnd::GivenUp));
-    assert_eq!(own.held("numbers", &[[2; GROUP], [1; GROUP], reals([1.0, 0.0, 1.0, 1.0])]), Some(GroupEnd::GivenUp));
-    assert_eq!(own.held("numbers", &[[2; GROUP], [1; GROUP], reals([1.0, 1.0, 1.0, -1.0])]), Some(GroupEnd::GivenUp));
-    // What is finite may have a sum that isn't: the group is given up, and its lanes arrive.
-    let large = reals([1e300, 1.0, 1.0, 1.0]);
-    own.held("numbers", &[[1; GROUP], [1; GROUP], large]);
+    assert_eq!(
+        own.held("numbers", &[[2; GROUP], [1; GROUP], reals([1.0, 0.0, 1.0, 1.0])]),
+        Some(GroupEnd::GivenUp)
+    );
+    assert_eq!(
+        own.held("numbers", &[[2; GROUP], [1; GROUP], reals([1.0, 1.0, 1.0, -1.0])]),
+        Some(GroupEnd::GivenUp)
+    );
+}
+
+#[test]
+fn numbers_whose_sum_is_infinite_give_a_group_up_that_would_arrive() {
+    let mut own = trial(".inout x: real\n.out y: real, z: real\nadd y, x\nadd z, x\n", 2);
+    assert_eq!(own.held("large", &[reals([1e307, 1.0, 1.0, 1.0])]), Some(GroupEnd::Done));
+    own.may_be_needless = true;
+    assert_eq!(own.held("large", &[reals([1e308, 1.0, 1.0, 1.0])]), Some(GroupEnd::GivenUp));
 }

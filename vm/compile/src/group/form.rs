@@ -7,8 +7,8 @@ use std::ops::RangeInclusive;
 use reviver_isa::module::RealSystem;
 
 use crate::compiled::is_plain;
-use crate::known::KnownCells;
 use crate::form::{SsaBlock, SsaEnd, SsaForm};
+use crate::known::KnownCells;
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
 use crate::order::reached;
 
@@ -161,7 +161,8 @@ impl GroupForm {
 
     /// The adjoints that a store makes others than 0, or that are others at first.
     fn written_adjoints(&self, losses: &[usize]) -> WrittenAdjoints {
-        let ops = self.followed_blocks().flat_map(|block| &block.ops).filter_map(|&value| self.form.op(value));
+        let ops =
+            self.followed_blocks().flat_map(|block| &block.ops).filter_map(|&value| self.form.op(value));
         let mut cells: BTreeSet<u32> = losses.iter().map(|&loss| loss as u32).collect();
         for op in ops.filter(|op| op.kind == OpKind::Store(Space::Adjoints)) {
             let value = op.operands.get(1).and_then(|&value| self.form.op(value));
@@ -245,7 +246,9 @@ impl GroupForm {
         };
         let leads_on = |end: &SsaEnd| match end {
             SsaEnd::Branch { condition, .. } => is_of_lanes(condition),
-            SsaEnd::Pause { skipped, .. } => skipped.is_none_or(|skipped| self.spread(skipped) == Spread::Common),
+            SsaEnd::Pause { skipped, .. } => {
+                skipped.is_none_or(|skipped| self.spread(skipped) == Spread::Common)
+            }
             SsaEnd::Go(_) | SsaEnd::Exit { .. } => true,
         };
         self.followed_blocks().all(|block| {

@@ -5,7 +5,9 @@ use std::ops::RangeInclusive;
 
 use reviver_isa::instruction::Class;
 use reviver_vm::State;
-use reviver_vm::differentiate::group::{Difference, GROUP, GroupCells, GroupTurn, InGroup, JudgedCells, SeenInGroup, turn_group};
+use reviver_vm::differentiate::group::{
+    Difference, GROUP, GroupCells, GroupTurn, InGroup, JudgedCells, SeenInGroup, turn_group,
+};
 use reviver_vm::room::{self, OutOfMemory};
 use reviver_vm::watch::Watch;
 
@@ -115,7 +117,8 @@ impl GroupRoom {
     pub(super) fn vouched(&mut self, turn: GroupTurn, watch: &Watch) -> bool {
         let mut differences = std::mem::take(&mut self.differences);
         let seen = (watch, &self.seen);
-        let is_vouched = turn.vouched(&self.judged, self.cells(), &self.adjoints, seen, &self.values, &mut differences);
+        let is_vouched =
+            turn.vouched(&self.judged, self.cells(), &self.adjoints, seen, &self.values, &mut differences);
         self.differences = differences;
         is_vouched
     }

@@ -100,7 +100,11 @@ impl GroupRoutes {
         let begun = GroupStart { losses, ints: given.into_iter().collect(), settled: KnownCells::default() };
         let (there_way, ints) = GroupWay::new((&there, form), backend, begun)?;
         let form = built(&back, left)?;
-        let settled = if there.zeros(program).cells { zeros_of_frame(program, &left_by(&form, back.to)) } else { KnownCells::default() };
+        let settled = if there.zeros(program).cells {
+            zeros_of_frame(program, &left_by(&form, back.to))
+        } else {
+            KnownCells::default()
+        };
         let begun = GroupStart { losses, ints, settled: settled.clone() };
         let (back, _) = GroupWay::new((&back, form), backend, begun)?;
         let (alone, losses, there) = (Arc::clone(alone), losses.to_vec(), there_way);
@@ -131,7 +135,9 @@ impl GroupRoutes {
     ) -> GroupEnd {
         // Code asks nothing of cells.
         assert!(
-            [self.there.demands, self.back.demands].iter().all(|&way| room.has_room_for(way, self.losses.len())),
+            [self.there.demands, self.back.demands]
+                .iter()
+                .all(|&way| room.has_room_for(way, self.losses.len())),
             "cells are made for the ways that lead over them"
         );
         match self.both_ways(room, (most, slack)) {

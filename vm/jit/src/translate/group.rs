@@ -3,14 +3,14 @@
 //! addresses may depend on it, and so does a branch that lanes would take differently.
 //! What there is no vector instruction for is done lane after lane, as for one lane.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::V128Imm;
 use cranelift_codegen::ir::{self, BlockArg, ConstantData, InstBuilder, MemFlags, types};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
-use reviver_compile::form::{Jump, SsaEnd};
+use reviver_compile::form::{Jump, SsaEnd, SsaForm};
 use reviver_compile::group::form::{GroupForm, Spread};
 use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_isa::arith::Elementary;
@@ -56,14 +56,15 @@ pub fn translate_for_group(
     let largest = reals(&mut lane);
     let errors = (0..VECTORS * group.rows()).map(|_| reals(&mut lane)).collect();
     let sums = [(); VECTORS].map(|()| reals(&mut lane));
-    let count = form.definitions.len();
+    let (count, unchanged) = (form.definitions.len(), unchanged(group));
     let mut translation = GroupTranslation {
         group,
         lane,
         vectors: vec![Vec::new(); count],
         masks: vec![Vec::new(); count],
         known: HashMap::new(),
-        unchanged: unchanged(group),
+        steady: steady(group, &unchanged),
+        unchanged,
         found,
         unlooked,
         sums,
@@ -111,8 +112,10 @@ struct GroupTranslation<'a> {
     masks: Vec<Vec<Option<ir::Value>>>,
     /// Vectors that are made in each block where they are needed first, so that they don't wait in registers for that. None is made first on one of two ways through a block.
     known: HashMap<Known, ir::Value>,
-    /// Spaces that only the blocks where the form arrives store to: what cells hold there is loaded where it is needed.
+    /// Spaces that only the blocks where the form arrives store to.
     unchanged: Vec<Space>,
+    /// Loads of these, of literal addresses, that no store of their block comes before: they are made in each block that needs them.
+    steady: HashSet<SsaValue>,
     /// Bits that are 0 unless a check has failed.
     found: Variable,
     /// Where fewer steps than these are left, checks are looked at.
@@ -190,7 +193,8 @@ impl GroupTranslation<'_> {
         self.lane.builder.def_var(self.largest, largest);
         let errors = self.lane.load(self.lane.pointer, GroupField::ERRORS)?;
         for (n, variable) in self.errors.clone().into_iter().enumerate() {
-            let error = self.lane.builder.ins().load(types::F64X2, unaligned(), errors, (n * VECTOR_BYTES) as i32);
+            let error =
+                self.lane.builder.ins().load(types::F64X2, unaligned(), errors, (n * VECTOR_BYTES) as i32);
             self.lane.builder.def_var(variable, error);
         }
         self.lane.builder.ins().jump(*self.lane.blocks.first()?, &[]);
@@ -383,7 +387,7 @@ impl GroupTranslation<'_> {
         match op.kind {
             // Nobody is told of these counts.
             OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => Manner::LeftOut,
-            OpKind::Load(_) if self.is_steady(op) => Manner::LeftOut,
+            OpKind::Load(_) if self.steady.contains(&value) => Manner::LeftOut,
             OpKind::Store(_) if self.group.is_idle(value) => Manner::LeftOut,
             OpKind::Store(space) if self.unchanged.contains(&space) => Manner::Apart,
             OpKind::Load(_) | OpKind::Store(_) => Manner::Together,
@@ -471,19 +475,12 @@ impl GroupTranslation<'_> {
         }
     }
 
-    /// Whether an operation loads what a cell holds all the time, for each lane, so that it can be loaded where it is needed.
-    fn is_steady(&self, op: &SsaOp) -> bool {
-        let OpKind::Load(space) = op.kind else { return false };
-        let address = op.operands.first().and_then(|&address| self.literal(address));
-        address.is_some() && self.unchanged.contains(&space) && self.group.spread_of(op) > Spread::Common
-    }
-
     /// What a cell holds, loaded when this block needs it first.
     fn loaded(&mut self, value: SsaValue, n: usize) -> Option<ir::Value> {
         if let Some(&known) = self.known.get(&Known::Load(value, n)) {
             return Some(known);
         }
-        let op = self.group.form().op(value).filter(|op| self.is_steady(op))?;
+        let op = self.group.form().op(value).filter(|_| self.steady.contains(&value))?;
         let (OpKind::Load(space), &[address]) = (op.kind, op.operands.as_slice()) else { return None };
         let Places::Vector(place, offset) = self.places(space, address, n)? else { return None };
         let type_ = vector_type(space.class());
@@ -504,7 +501,7 @@ impl GroupTranslation<'_> {
         }
         for op in ops.iter().filter_map(|&value| self.group.form().op(value)) {
             for &value in op.operands.iter().chain(&op.guard) {
-                let load = self.group.form().op(value).filter(|op| self.is_steady(op));
+                let load = self.group.form().op(value).filter(|_| self.steady.contains(&value));
                 if let Some(load) = load.filter(|op| op.kind == OpKind::Load(space)) {
                     let count = self.count(self.group.spread_of(load))?;
                     let wanted = (0..count).filter(|&n| wanted(n));
@@ -513,14 +510,6 @@ impl GroupTranslation<'_> {
             }
         }
         Some(())
-    }
-
-    /// The integer that a value is, if that is a literal.
-    fn literal(&self, value: SsaValue) -> Option<i64> {
-        match self.group.form().op(value)?.kind {
-            OpKind::Int(value) => Some(value),
-            _ => None,
-        }
     }
 
     fn copies(&mut self, value: SsaValue) -> Option<ir::Value> {
@@ -901,7 +890,7 @@ impl GroupTranslation<'_> {
 
     /// Where a cell lies whose address is a literal: a place, and how many bytes behind it.
     fn known_place(&mut self, space: Space, address: SsaValue) -> Option<(ir::Value, i32)> {
-        let first = self.literal(address)?.checked_mul(self.distance(space))?;
+        let first = literal(self.group.form(), address)?.checked_mul(self.distance(space))?;
         Some((self.lane.memory(space), i32::try_from(first).ok()?))
     }
 
@@ -945,6 +934,36 @@ fn unchanged(group: &GroupForm) -> Vec<Space> {
         .collect();
     let spaces = [Space::Ints, Space::Reals, Space::Adjoints];
     spaces.into_iter().filter(|&space| !ops.contains(&OpKind::Store(space))).collect()
+}
+
+/// Loads of spaces that nothing stores to before a form arrives, which can be made wherever they are needed.
+fn steady(group: &GroupForm, unchanged: &[Space]) -> HashSet<SsaValue> {
+    let form = group.form();
+    let mut steady = HashSet::new();
+    for (_, block) in (0..).zip(&form.blocks).filter(|&(number, _)| group.is_followed(number)) {
+        let mut left = unchanged.to_vec();
+        for (value, op) in block.ops.iter().filter_map(|&value| Some((value, form.op(value)?))) {
+            match op.kind {
+                OpKind::Store(space) => left.retain(|&own| own != space),
+                OpKind::Load(space) if left.contains(&space) => {
+                    let is_literal = op.operands.first().is_some_and(|&cell| literal(form, cell).is_some());
+                    if is_literal && group.spread(value) > Spread::Common {
+                        steady.insert(value);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    steady
+}
+
+/// The integer that a value is, if that is a literal.
+fn literal(form: &SsaForm, value: SsaValue) -> Option<i64> {
+    match form.op(value)?.kind {
+        OpKind::Int(value) => Some(value),
+        _ => None,
+    }
 }
 
 /// Where two lanes' numbers of a cell lie: a place, and how many bytes behind it.
