@@ -52,7 +52,7 @@ impl Compiled {
         let told = AtomicU32::new(FEW_CALLS);
         let is_unchecked = !form.version.level.is_checked();
         let needs_adjoints = needs_adjoints(&form);
-        let is_plain = is_plain(&form);
+        let is_plain = form.is_plain();
         let code = backend.compile(form)?;
         Some(Compiled {
             inputs,
@@ -182,11 +182,6 @@ impl Compiled {
         }
         Some((steps, counts))
     }
-}
-
-/// Whether a form begins in main and calls no function.
-pub(crate) fn is_plain(form: &SsaForm) -> bool {
-    form.demands.record == 0 && form.calls.is_empty() && form.inputs().next().is_none()
 }
 
 /// Whether a form reads or changes adjoints: then each real has one while its code is run.

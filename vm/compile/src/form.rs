@@ -385,6 +385,11 @@ impl SsaForm {
         numbered.filter(arrives).map(|(number, _)| number).collect()
     }
 
+    /// Whether it begins in main and calls no function: then it has to be given nothing, and needs nothing of a machine but its cells.
+    pub fn is_plain(&self) -> bool {
+        self.demands.record == 0 && self.calls.is_empty() && self.inputs().next().is_none()
+    }
+
     /// What it has to be given, by the values that stand for it.
     pub fn inputs(&self) -> impl Iterator<Item = (SsaValue, Input)> {
         (0..).map(SsaValue).zip(&self.definitions).filter_map(|(value, definition)| match definition {

@@ -4,7 +4,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | `translate` | from a form to Cranelift's language: integers, reals, memory |
+//! | `translate` | from a form to Cranelift's language: integers, reals, memory; `group`, the same for lanes side by side |
 //! | `functions` | what native code calls |
 //! | `context`, `native` | what it is given; where it is run, the one file with unsafe code |
 //!
@@ -154,6 +154,10 @@ impl Backend for Jit {
     }
 
     fn compile_group(&self, form: &GroupForm) -> Option<Box<dyn GroupCode>> {
+        // Where bytes lie the other way round, so do the lanes of a vector.
+        if cfg!(target_endian = "big") {
+            return None;
+        }
         let target = if is_long(form.form()) { &self.target_of_long } else { &self.target_of_groups };
         let (module, function) =
             made(target, |function, config| translate::translate_for_group(form, function, config))?;

@@ -84,7 +84,7 @@ impl GroupTurn {
         adjoints: &[InGroup<u64>],
         (watch, seen): (&Watch, &SeenInGroup),
         losses: &[InGroup<u64>],
-        room: &mut Vec<Difference>,
+        room: &mut Vec<CellMiss>,
     ) -> bool {
         let rounding = Rounding::of(RealSystem::F64);
         let ulps = self.largest.map(|largest| F64.ulp(largest));
@@ -130,7 +130,7 @@ fn greater(a: InGroup<f64>, b: InGroup<f64>) -> InGroup<f64> {
 
 /// By how much a cell differs from that of the starts.
 #[derive(Clone, Copy, Debug)]
-pub struct Difference {
+pub struct CellMiss {
     cell: usize,
     by: InGroup<f64>,
 }
@@ -140,7 +140,7 @@ fn find_differences(
     judged: &[usize],
     [start, end]: [&[InGroup<u64>]; 2],
     (rounding, ulps): (Rounding, InGroup<f64>),
-    found: &mut Vec<Difference>,
+    found: &mut Vec<CellMiss>,
 ) -> bool {
     found.clear();
     for &cell in judged {
@@ -154,7 +154,7 @@ fn find_differences(
         if (0..GROUP).fold(false, |any, lane| any | is_beyond(rounding, ulps[lane], [from[lane], to[lane]])) {
             return false;
         }
-        found.push(Difference { cell, by: std::array::from_fn(|lane| to[lane] - from[lane]) });
+        found.push(CellMiss { cell, by: std::array::from_fn(|lane| to[lane] - from[lane]) });
     }
     true
 }
@@ -174,9 +174,9 @@ impl RowAdjoints<'_> {
     }
 
     /// By how much each lane's loss differs, to first order: Σ |difference·adjoint|.
-    fn weighed(self, differences: &[Difference]) -> InGroup<f64> {
+    fn weighed(self, differences: &[CellMiss]) -> InGroup<f64> {
         let mut errors = [0.0; GROUP];
-        for Difference { cell, by } in differences {
+        for CellMiss { cell, by } in differences {
             let adjoints = self.of(*cell);
             for ((error, by), adjoint) in errors.iter_mut().zip(by).zip(adjoints) {
                 *error += (by * adjoint).abs();

@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 
 use reviver_isa::module::RealSystem;
 
-use crate::compiled::is_plain;
 use crate::form::{SsaBlock, SsaEnd, SsaForm};
 use crate::known::KnownCells;
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
@@ -90,7 +89,7 @@ pub struct GroupForm {
 impl GroupForm {
     /// Of a form that is to arrive at a position. None where a group can't go through it.
     pub(crate) fn new(form: SsaForm, to: u32, begun: GroupStart<'_>) -> Option<GroupForm> {
-        if form.numbers.system != RealSystem::F64 || !is_plain(&form) {
+        if form.numbers.system != RealSystem::F64 || !form.is_plain() {
             return None;
         }
         let spreads = vec![Spread::Common; form.definitions.len()];

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use reviver_isa::instruction::Class;
 use reviver_vm::State;
 use reviver_vm::differentiate::group::{
-    Difference, GROUP, GroupCells, GroupTurn, InGroup, JudgedCells, SeenInGroup, turn_group,
+    CellMiss, GROUP, GroupCells, GroupTurn, InGroup, JudgedCells, SeenInGroup, turn_group,
 };
 use reviver_vm::room::{self, OutOfMemory};
 use reviver_vm::watch::Watch;
@@ -27,7 +27,7 @@ pub struct GroupRoom {
     pub(super) values: Vec<InGroup<u64>>,
     judged: JudgedCells,
     /// Memory of the judge.
-    pub(super) differences: Vec<Difference>,
+    pub(super) differences: Vec<CellMiss>,
     /// How many steps were made before.
     pub(super) begun: i64,
 }

@@ -1,0 +1,118 @@
+//! What fails, and what is seen of numbers that are freed.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{self, InstBuilder, types};
+use reviver_compile::op::{OpKind, SsaOp};
+use reviver_isa::module::RealSystem;
+use reviver_vm::watch::Rounding;
+
+use super::{ALL, GroupTranslation, VECTORS};
+
+impl GroupTranslation<'_> {
+    /// Fails unless something holds in all lanes.
+    pub(super) fn require_at_once(&mut self, op: &SsaOp, count: usize) -> Option<()> {
+        let mut all = None;
+        for n in 0..count {
+            let holds = match (op.kind, op.operands.as_slice()) {
+                (OpKind::RequireTrue, &[condition]) => self.mask(condition, n)?,
+                _ => {
+                    let [a, b] = self.vectors(op, n)?;
+                    self.lane.builder.ins().icmp(IntCC::NotEqual, a, b)
+                }
+            };
+            let holds = match op.guard {
+                Some(guard) => {
+                    let counts = self.mask(guard, n)?;
+                    self.lane.builder.ins().bor_not(holds, counts)
+                }
+                None => holds,
+            };
+            all = Some(match all {
+                Some(all) => self.lane.builder.ins().band(all, holds),
+                None => holds,
+            });
+        }
+        let all = self.lane.builder.ins().vhigh_bits(types::I32, all?);
+        let holds = self.lane.builder.ins().icmp_imm(IntCC::Equal, all, ALL);
+        let next = self.lane.builder.create_block();
+        self.lane.builder.ins().brif(holds, next, &[], self.lane.failed, &[]);
+        self.lane.builder.switch_to_block(next);
+        Some(())
+    }
+
+    /// Remembers whether a check of a real has failed in two lanes.
+    pub(super) fn require(&mut self, op: &SsaOp, n: usize) -> Option<()> {
+        let first = *op.operands.first()?;
+        let fails = match op.kind {
+            OpKind::RequireVacant => {
+                let a = self.vector(first, n)?;
+                let magnitude = self.magnitude(a);
+                let tolerance = self.constant(types::F64X2, self.lane.kinds.tolerance.to_bits());
+                self.lane.builder.ins().fcmp(FloatCC::UnorderedOrGreaterThan, magnitude, tolerance)
+            }
+            _ if op.guard.is_none() => {
+                let (a, sum) = (self.vector(first, n)?, *self.sums.get(n % VECTORS)?);
+                let before = self.lane.builder.use_var(sum);
+                let after = self.lane.builder.ins().fadd(before, a);
+                self.lane.builder.def_var(sum, after);
+                return Some(());
+            }
+            _ => {
+                let a = self.vector(first, n)?;
+                self.bits_unless_finite(a)
+            }
+        };
+        let fails = match op.guard {
+            Some(guard) => {
+                let counts = self.mask(guard, n)?;
+                self.lane.builder.ins().band(fails, counts)
+            }
+            None => fails,
+        };
+        self.find(fails);
+        Some(())
+    }
+
+    /// Of what is infinite or no number some bits, else none.
+    pub(super) fn bits_unless_finite(&mut self, a: ir::Value) -> ir::Value {
+        // This is no number then, else 0.
+        let difference = self.lane.builder.ins().fsub(a, a);
+        self.bits(types::I64X2, difference)
+    }
+
+    /// Remembers bits that aren't 0 where a check has failed.
+    pub(super) fn find(&mut self, bits: ir::Value) {
+        let found = self.lane.builder.use_var(self.found);
+        let found = self.lane.builder.ins().bor(found, bits);
+        self.lane.builder.def_var(self.found, found);
+    }
+
+    /// Remembers what two lanes free, and by how much that changes a row's loss. A number that has more digits than what is left of a sum is nothing that a judge
+    /// vouches for.
+    pub(super) fn freed(&mut self, op: &SsaOp, n: usize) -> Option<()> {
+        let &[value, adjoint] = op.operands.as_slice() else { return None };
+        let number = self.vector(value, n)?;
+        if n < VECTORS {
+            let long = self.constant(types::I64X2, Rounding::of(RealSystem::F64).long());
+            let bits = self.bits(types::I64X2, number);
+            let bits = self.lane.builder.ins().band(bits, long);
+            self.find(bits);
+            let (magnitude, largest) = (self.magnitude(number), self.lane.builder.use_var(self.largest));
+            let is_larger = self.lane.builder.ins().fcmp(FloatCC::LessThan, largest, magnitude);
+            let largest = self.chosen(is_larger, [magnitude, largest], types::F64X2);
+            self.lane.builder.def_var(self.largest, largest);
+        }
+        // Times 0 it is nothing.
+        if self.group.form().op(adjoint).is_some_and(|op| op.kind == OpKind::Real(0)) {
+            return Some(());
+        }
+        let adjoint = self.vector(adjoint, n)?;
+        let product = self.lane.builder.ins().fmul(number, adjoint);
+        let product = self.magnitude(product);
+        let variable = *self.errors.get(n)?;
+        let error = self.lane.builder.use_var(variable);
+        let error = self.lane.builder.ins().fadd(error, product);
+        self.lane.builder.def_var(variable, error);
+        Some(())
+    }
+}

@@ -1,0 +1,154 @@
+//! How blocks end: branches that all lanes take, pauses, and the exit where the form arrives. Elsewhere a group is given up.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder, types};
+use reviver_compile::form::{Jump, SsaEnd};
+use reviver_compile::group::form::Spread;
+use reviver_compile::op::SsaValue;
+
+use super::{ALL, GroupTranslation, IN_VECTOR, UNLOOKED, VECTOR_BYTES, VECTORS, Vectors, unaligned};
+use crate::context::{ContextField, GroupField};
+use crate::translate::FAILED;
+
+impl GroupTranslation<'_> {
+    pub(super) fn end(&mut self, end: &SsaEnd) -> Option<()> {
+        match end {
+            SsaEnd::Go(jump) => {
+                let (to, arguments) = self.jump(jump)?;
+                self.lane.builder.ins().jump(to, &arguments);
+            }
+            SsaEnd::Branch { condition, yes, no } if self.group.spread(*condition) == Spread::Common => {
+                let condition = self.lane.value(*condition)?;
+                self.branch(condition, yes, no)?;
+            }
+            SsaEnd::Branch { condition, yes, no } => self.branch_of_lanes(*condition, yes, no)?,
+            // Where it is to stop a group is given up.
+            SsaEnd::Pause { steps, skipped, next, .. } => self.pause((*steps, *skipped), next)?,
+            SsaEnd::Exit { .. } => self.leave()?,
+        }
+        Some(())
+    }
+
+    pub(super) fn branch(&mut self, condition: ir::Value, yes: &Jump, no: &Jump) -> Option<()> {
+        let ((yes, yes_arguments), (no, no_arguments)) = (self.jump(yes)?, self.jump(no)?);
+        self.lane.builder.ins().brif(condition, yes, &yes_arguments, no, &no_arguments);
+        Some(())
+    }
+
+    /// Goes where all lanes go.
+    pub(super) fn branch_of_lanes(&mut self, condition: SsaValue, yes: &Jump, no: &Jump) -> Option<()> {
+        let masks = (0..VECTORS).map(|n| self.mask(condition, n)).collect::<Option<Vectors>>()?;
+        let joined = |own: &mut Self, join: fn(&mut Self, ir::Value, ir::Value) -> ir::Value| {
+            let joined = masks.iter().copied().reduce(|a, b| join(own, a, b))?;
+            Some(own.lane.builder.ins().vhigh_bits(types::I32, joined))
+        };
+        let all = joined(self, |own, a, b| own.lane.builder.ins().band(a, b))?;
+        let all = self.lane.builder.ins().icmp_imm(IntCC::Equal, all, ALL);
+        let ((yes, yes_arguments), (no, no_arguments)) = (self.jump(yes)?, self.jump(no)?);
+        let others = self.lane.builder.create_block();
+        self.lane.builder.ins().brif(all, yes, &yes_arguments, others, &[]);
+        self.lane.builder.switch_to_block(others);
+        let any = joined(self, |own, a, b| own.lane.builder.ins().bor(a, b))?;
+        let parted = self.lane.builder.create_block();
+        self.lane.builder.set_cold_block(parted);
+        self.lane.builder.ins().brif(any, parted, &[], no, &no_arguments);
+        self.lane.builder.switch_to_block(parted);
+        let mut ways = self.lane.builder.ins().iconst(types::I64, 0);
+        for (n, &mask) in masks.iter().enumerate() {
+            let own = self.lane.builder.ins().vhigh_bits(types::I64, mask);
+            let own = self.lane.builder.ins().ishl_imm(own, (n * IN_VECTOR) as i64);
+            ways = self.lane.builder.ins().bor(ways, own);
+        }
+        self.lane.store(ways, GroupField::WAYS)?;
+        self.lane.builder.ins().jump(self.lane.failed, &[]);
+        Some(())
+    }
+
+    /// Where a jump leads, and what is passed there.
+    pub(super) fn jump(&mut self, jump: &Jump) -> Option<(ir::Block, Vec<BlockArg>)> {
+        let parameters = &self.group.form().blocks.get(jump.to as usize)?.parameters;
+        let mut arguments: Vec<BlockArg> = Vec::new();
+        for (&parameter, &argument) in parameters.iter().zip(&jump.arguments) {
+            match self.count(self.group.spread(parameter)) {
+                None => arguments.push(self.lane.value(argument)?.into()),
+                Some(count) => {
+                    for n in 0..count {
+                        arguments.push(self.vector(argument, n)?.into());
+                    }
+                }
+            }
+        }
+        Some((*self.lane.blocks.get(jump.to as usize)?, arguments))
+    }
+
+    /// Goes on if so many steps may still be made, behind those that are skipped, and no check was found to have failed.
+    pub(super) fn pause(&mut self, (steps, skipped): (u32, Option<SsaValue>), next: &Jump) -> Option<()> {
+        let mut left = self.lane.held(ContextField::LEFT)?;
+        if let Some(skipped) = skipped {
+            // Numbers of steps are far from where they would wrap.
+            let skipped = self.lane.value(skipped)?;
+            left = self.lane.builder.ins().isub(left, skipped);
+        }
+        let unlooked = self.lane.builder.use_var(self.unlooked);
+        let margin = self.lane.builder.ins().isub(left, unlooked);
+        let [looks, goes_on, renews] = [(); 3].map(|()| self.lane.builder.create_block());
+        self.lane.builder.set_cold_block(looks);
+        self.lane.builder.set_cold_block(renews);
+        let at_least = IntCC::SignedGreaterThanOrEqual;
+        let is_early = self.lane.builder.ins().icmp_imm(at_least, margin, i64::from(steps));
+        self.lane.builder.ins().brif(is_early, goes_on, &[], looks, &[]);
+        self.lane.builder.switch_to_block(looks);
+        self.look()?;
+        let lasts = self.lane.builder.ins().icmp_imm(at_least, left, i64::from(steps));
+        self.lane.builder.ins().brif(lasts, renews, &[], self.lane.failed, &[]);
+        self.lane.builder.switch_to_block(renews);
+        self.look_later(left, steps);
+        self.lane.builder.ins().jump(goes_on, &[]);
+        self.lane.builder.switch_to_block(goes_on);
+        self.lane.hold(ContextField::LEFT, left)?;
+        let (next, next_arguments) = self.jump(next)?;
+        self.lane.builder.ins().jump(next, &next_arguments);
+        Some(())
+    }
+
+    /// Has checks looked at some steps later, but no fewer than so many.
+    pub(super) fn look_later(&mut self, left: ir::Value, steps: u32) {
+        let later = self.lane.builder.ins().iadd_imm(left, -UNLOOKED.max(i64::from(steps)));
+        let zero = self.lane.builder.ins().iconst(types::I64, 0);
+        let later = self.lane.builder.ins().smax(later, zero);
+        self.lane.builder.def_var(self.unlooked, later);
+    }
+
+    /// Fails if a check has.
+    pub(super) fn look(&mut self) -> Option<()> {
+        for sum in self.sums {
+            let sum = self.lane.builder.use_var(sum);
+            let bits = self.bits_unless_finite(sum);
+            self.find(bits);
+        }
+        let found = self.lane.builder.use_var(self.found);
+        let fails = self.lane.builder.ins().vany_true(found);
+        let next = self.lane.builder.create_block();
+        self.lane.builder.ins().brif(fails, self.lane.failed, &[], next, &[]);
+        self.lane.builder.switch_to_block(next);
+        Some(())
+    }
+
+    /// Leaves the form with what was seen, unless a check has failed.
+    pub(super) fn leave(&mut self) -> Option<()> {
+        self.look()?;
+        self.lane.store_held()?;
+        let largest = self.lane.builder.use_var(self.largest);
+        let [one, other] = [0, 1].map(|lane| self.lane.builder.ins().extractlane(largest, lane));
+        let largest = self.lane.builder.ins().fmax(one, other);
+        self.lane.store(largest, GroupField::LARGEST)?;
+        let errors = self.lane.load(self.lane.pointer, GroupField::ERRORS)?;
+        for (n, variable) in self.errors.clone().into_iter().enumerate() {
+            let error = self.lane.builder.use_var(variable);
+            self.lane.builder.ins().store(unaligned(), error, errors, (n * VECTOR_BYTES) as i32);
+        }
+        let answer = self.lane.builder.ins().iconst(types::I64, 1 - FAILED);
+        self.lane.builder.ins().return_(&[answer]);
+        Some(())
+    }
+}

@@ -1,0 +1,183 @@
+//! Cells of a group in memory: a number for each lane, and of adjoints for each row, side by side.
+
+use std::collections::HashSet;
+
+use cranelift_codegen::ir::{self, InstBuilder, types};
+use reviver_compile::form::{SsaEnd, SsaForm};
+use reviver_compile::group::form::{GroupForm, Spread};
+use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
+use reviver_vm::differentiate::group::GROUP;
+
+use super::vectors::SharedVector;
+use super::{GroupTranslation, IN_VECTOR, VECTOR_BYTES, VECTORS, unaligned, vector_type};
+use crate::translate::memory::CELL;
+
+impl GroupTranslation<'_> {
+    /// What a cell holds, loaded when this block needs it first.
+    pub(super) fn loaded(&mut self, value: SsaValue, n: usize) -> Option<ir::Value> {
+        if let Some(&known) = self.known.get(&SharedVector::Load(value, n)) {
+            return Some(known);
+        }
+        let op = self.group.form().op(value).filter(|_| self.steady.contains(&value))?;
+        let (OpKind::Load(space), &[address]) = (op.kind, op.operands.as_slice()) else { return None };
+        let Places::Vector(place, offset) = self.places(space, address, n)? else { return None };
+        let type_ = vector_type(space.class());
+        let made = self.lane.builder.ins().load(type_, unaligned(), place, offset);
+        self.known.insert(SharedVector::Load(value, n), made);
+        Some(made)
+    }
+
+    /// Loads what is needed of a space, in some vectors, by operations that may come behind a store to it.
+    pub(super) fn load_before_store(
+        &mut self,
+        space: Space,
+        ops: &[SsaValue],
+        wanted: impl Fn(usize) -> bool,
+    ) -> Option<()> {
+        if !self.unchanged.contains(&space) {
+            return Some(());
+        }
+        for op in ops.iter().filter_map(|&value| self.group.form().op(value)) {
+            for &value in op.operands.iter().chain(&op.guard) {
+                let load = self.group.form().op(value).filter(|_| self.steady.contains(&value));
+                if let Some(load) = load.filter(|op| op.kind == OpKind::Load(space)) {
+                    let count = self.count(self.group.spread_of(load))?;
+                    let wanted = (0..count).filter(|&n| wanted(n));
+                    wanted.into_iter().try_for_each(|n| self.loaded(value, n).map(|_| ()))?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Bytes from a cell to the next one.
+    pub(super) fn distance(&self, space: Space) -> i64 {
+        let rows = if space == Space::Adjoints { self.group.rows() } else { 1 };
+        CELL * (GROUP * rows) as i64
+    }
+
+    /// Where the first number of a cell lies.
+    pub(super) fn place(&mut self, space: Space, address: ir::Value) -> Option<ir::Value> {
+        self.lane.place(space, address, self.distance(space))
+    }
+
+    pub(super) fn load(&mut self, value: SsaValue, op: &SsaOp, space: Space) -> Option<()> {
+        let address = *op.operands.first()?;
+        let Some(count) = self.count(self.group.spread_of(op)) else {
+            let Places::Vector(place, offset) = self.places(space, address, 0)? else { return None };
+            let made = self.lane.builder.ins().load(types::I64, unaligned(), place, offset);
+            self.lane.define(value, made);
+            return Some(());
+        };
+        let type_ = vector_type(space.class());
+        for n in 0..count {
+            let made = match self.places(space, address, n)? {
+                Places::Vector(place, offset) => {
+                    self.lane.builder.ins().load(type_, unaligned(), place, offset)
+                }
+                Places::Lanes([first, second]) => {
+                    let [first, second] = [first, second].map(|(place, offset)| {
+                        self.lane.builder.ins().load(type_.lane_type(), unaligned(), place, offset)
+                    });
+                    let first = self.lane.builder.ins().splat(type_, first);
+                    self.lane.builder.ins().insertlane(first, second, 1)
+                }
+            };
+            self.define(value, n, made);
+        }
+        Some(())
+    }
+
+    pub(super) fn store(&mut self, op: &SsaOp, space: Space, n: usize) -> Option<()> {
+        let &[address, value] = op.operands.as_slice() else { return None };
+        let vector = self.vector(value, n)?;
+        match self.places(space, address, n)? {
+            Places::Vector(place, offset) => {
+                self.lane.builder.ins().store(unaligned(), vector, place, offset);
+            }
+            Places::Lanes(places) => {
+                for (lane, (place, offset)) in (0..).zip(places) {
+                    let number = self.lane.builder.ins().extractlane(vector, lane);
+                    self.lane.builder.ins().store(unaligned(), number, place, offset);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Where a cell lies whose address is a literal: a place, and how many bytes behind it.
+    pub(super) fn known_place(&mut self, space: Space, address: SsaValue) -> Option<(ir::Value, i32)> {
+        let first = literal(self.group.form(), address)?.checked_mul(self.distance(space))?;
+        Some((self.lane.memory(space), i32::try_from(first).ok()?))
+    }
+
+    /// Where a vector of a cell lies, whose address may differ between lanes.
+    pub(super) fn places(&mut self, space: Space, address: SsaValue, n: usize) -> Option<Places> {
+        let offset = (n * VECTOR_BYTES) as i32;
+        if let Some((memory, first)) = self.known_place(space, address)
+            && let Some(offset) = first.checked_add(offset)
+        {
+            return Some(Places::Vector(memory, offset));
+        }
+        if self.group.spread(address) == Spread::Common {
+            let address = self.lane.value(address)?;
+            return Some(Places::Vector(self.place(space, address)?, offset));
+        }
+        let addresses = self.vector(address, n)?;
+        let mut found = [(addresses, 0); IN_VECTOR];
+        for (lane, found) in (0..).zip(&mut found) {
+            let address = self.lane.builder.ins().extractlane(addresses, lane);
+            *found = (self.place(space, address)?, offset + i32::from(lane) * CELL as i32);
+        }
+        Some(Places::Lanes(found))
+    }
+}
+
+/// Where two lanes' numbers of a cell lie: a place, and how many bytes behind it.
+pub(super) enum Places {
+    Vector(ir::Value, i32),
+    Lanes([(ir::Value, i32); IN_VECTOR]),
+}
+
+/// Spaces that nothing stores to but the blocks where a form arrives.
+pub(super) fn unchanged(group: &GroupForm) -> Vec<Space> {
+    let form = group.form();
+    let blocks = (0..).zip(&form.blocks).filter(|&(number, _)| group.is_followed(number));
+    let before = blocks.filter(|(_, block)| !matches!(block.end, SsaEnd::Exit { .. }));
+    let ops: Vec<OpKind> = before
+        .flat_map(|(_, block)| block.ops.iter().filter_map(|&value| form.op(value)))
+        .map(|op| op.kind)
+        .collect();
+    let spaces = [Space::Ints, Space::Reals, Space::Adjoints];
+    spaces.into_iter().filter(|&space| !ops.contains(&OpKind::Store(space))).collect()
+}
+
+/// Loads of spaces that nothing stores to before a form arrives, which can be made wherever they are needed.
+pub(super) fn steady(group: &GroupForm, unchanged: &[Space]) -> HashSet<SsaValue> {
+    let form = group.form();
+    let mut steady = HashSet::new();
+    for (_, block) in (0..).zip(&form.blocks).filter(|&(number, _)| group.is_followed(number)) {
+        let mut left = unchanged.to_vec();
+        for (value, op) in block.ops.iter().filter_map(|&value| Some((value, form.op(value)?))) {
+            match op.kind {
+                OpKind::Store(space) => left.retain(|&own| own != space),
+                OpKind::Load(space) if left.contains(&space) => {
+                    let is_literal = op.operands.first().is_some_and(|&cell| literal(form, cell).is_some());
+                    if is_literal && group.spread(value) > Spread::Common {
+                        steady.insert(value);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    steady
+}
+
+/// The integer that a value is, if that is a literal.
+fn literal(form: &SsaForm, value: SsaValue) -> Option<i64> {
+    match form.op(value)?.kind {
+        OpKind::Int(value) => Some(value),
+        _ => None,
+    }
+}

@@ -1,0 +1,128 @@
+//! In which order operations are done, and by whom: once for all lanes, by each vector for itself, or by all of them together. Knows no meaning of an operation.
+
+use cranelift_codegen::ir::InstBuilder;
+use reviver_compile::group::form::Spread;
+use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
+
+use super::{GroupTranslation, VECTORS, put};
+
+/// By whom an operation is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DoneBy {
+    Nobody,
+    /// By all lanes at once, which have in common what it does.
+    Once,
+    /// By each vector for itself.
+    EachVector,
+    /// By all vectors before anything else is done.
+    AllVectors,
+}
+
+impl GroupTranslation<'_> {
+    /// Operations that follow each other. What vectors do each for themselves is done for the first one, and then for the others, so that fewer numbers wait in registers.
+    pub(super) fn ops(&mut self, ops: &[SsaValue]) -> Option<()> {
+        let mut waiting: Vec<usize> = Vec::new();
+        for (place, &value) in ops.iter().enumerate() {
+            let op = self.group.form().op(value)?;
+            match self.done_by(value, op) {
+                DoneBy::Nobody => {}
+                DoneBy::Once => {
+                    if let Some(made) = self.lane.op(op)? {
+                        self.lane.define(value, made);
+                    }
+                }
+                DoneBy::EachVector => waiting.push(place),
+                DoneBy::AllVectors => {
+                    self.apart(ops, &waiting)?;
+                    waiting.clear();
+                    if let OpKind::Store(space) = op.kind {
+                        self.load_before_store(space, ops.get(place..)?, |_| true)?;
+                    }
+                    self.together(value, op)?;
+                }
+            }
+        }
+        self.apart(ops, &waiting)
+    }
+
+    /// By whom an operation is done.
+    pub(super) fn done_by(&self, value: SsaValue, op: &SsaOp) -> DoneBy {
+        let is_common = self.group.spread_of(op) == Spread::Common;
+        match op.kind {
+            // Nobody is told of these counts.
+            OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => DoneBy::Nobody,
+            OpKind::Load(_) if self.steady.contains(&value) => DoneBy::Nobody,
+            OpKind::Store(_) if self.group.is_idle(value) => DoneBy::Nobody,
+            OpKind::Store(space) if self.unchanged.contains(&space) => DoneBy::EachVector,
+            OpKind::Load(_) | OpKind::Store(_) => DoneBy::AllVectors,
+            OpKind::Freed { .. } => DoneBy::EachVector,
+            _ if is_common => DoneBy::Once,
+            OpKind::RequireTrue | OpKind::RequireApart | OpKind::Powi => DoneBy::AllVectors,
+            _ => DoneBy::EachVector,
+        }
+    }
+
+    /// Some of the operations, by their places, for each vector: of the first lanes all rows, and then of the others.
+    pub(super) fn apart(&mut self, ops: &[SsaValue], places: &[usize]) -> Option<()> {
+        let rows = self.group.rows();
+        for n in (0..VECTORS).flat_map(|first| (0..rows).map(move |row| first + row * VECTORS)) {
+            for &place in places {
+                let value = *ops.get(place)?;
+                let op = self.group.form().op(value)?;
+                if n >= self.vectors_of(op) {
+                    continue;
+                }
+                if let OpKind::Store(space) = op.kind {
+                    self.load_before_store(space, ops.get(place..)?, |own| own == n)?;
+                }
+                self.vector_op(value, op, n)?;
+            }
+        }
+        Some(())
+    }
+
+    /// How many vectors an operation is done for.
+    pub(super) fn vectors_of(&self, op: &SsaOp) -> usize {
+        match op.kind {
+            OpKind::Store(Space::Adjoints) | OpKind::Freed { .. } => VECTORS * self.group.rows(),
+            OpKind::Store(_) => VECTORS,
+            _ => self.count(self.group.spread_of(op)).unwrap_or(0),
+        }
+    }
+
+    /// What an operation does, or gives, in one vector.
+    pub(super) fn vector_op(&mut self, value: SsaValue, op: &SsaOp, n: usize) -> Option<()> {
+        match op.kind {
+            OpKind::Store(space) => self.store(op, space, n)?,
+            OpKind::Freed { .. } => self.freed(op, n)?,
+            OpKind::RequireAdmitted | OpKind::RequireVacant => self.require(op, n)?,
+            OpKind::Test(_) | OpKind::IntTest(_) => {
+                let mask = self.test(op, n)?;
+                let number = self.lane.builder.ins().ushr_imm(mask, 63);
+                self.define(value, n, number);
+                put(&mut self.masks, value, n, mask);
+            }
+            _ => {
+                let made = self.made(op, n)?;
+                self.define(value, n, made);
+            }
+        }
+        Some(())
+    }
+
+    /// What an operation does, or gives, in all vectors.
+    pub(super) fn together(&mut self, value: SsaValue, op: &SsaOp) -> Option<()> {
+        let count = self.count(self.group.spread_of(op));
+        match (op.kind, count) {
+            (OpKind::Load(space), _) => self.load(value, op, space),
+            (OpKind::Store(space), _) => (0..self.vectors_of(op)).try_for_each(|n| self.store(op, space, n)),
+            (OpKind::RequireTrue | OpKind::RequireApart, Some(count)) => self.require_at_once(op, count),
+            (OpKind::Powi, Some(count)) => {
+                let made = self.powers(op, count)?;
+                (0..).zip(made).for_each(|(n, made)| self.define(value, n, made));
+                Some(())
+            }
+            _ => None,
+        }
+    }
+}
