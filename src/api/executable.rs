@@ -46,13 +46,16 @@ pub(super) struct Shared {
     groups: Mutex<BTreeMap<GroupKey, Option<Arc<GroupRoutes>>>>,
 }
 
+/// The most codes for groups that are kept: there are as many as there are choices of losses and columns.
+const MOST_GROUPS: usize = 32;
+
 /// What code for groups is made for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct GroupKey {
     /// The cells of the losses.
     pub losses: Vec<usize>,
-    /// The integers that lanes are given.
-    pub ints: Vec<u32>,
+    /// The cells that lanes are given.
+    pub given: Vec<(Class, usize)>,
 }
 
 impl Shared {
@@ -68,9 +71,15 @@ impl Shared {
     pub fn groups(&self, alone: &Arc<TurningRoutes>, key: GroupKey) -> Option<Arc<GroupRoutes>> {
         let backend = self.backend.as_ref()?;
         let mut all = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        let GroupKey { losses, ints } = key.clone();
-        let made = || GroupRoutes::new(&self.program, backend, alone, &losses, ints).map(Arc::new);
-        all.entry(key).or_insert_with(made).clone()
+        if let Some(found) = all.get(&key) {
+            return found.clone();
+        }
+        if all.len() >= MOST_GROUPS {
+            all.clear();
+        }
+        let made = GroupRoutes::new(&self.program, backend, alone, &key.losses, &key.given).map(Arc::new);
+        all.insert(key, made.clone());
+        made
     }
 }
 

@@ -126,8 +126,7 @@ impl CpuLanes {
         let mut outcome = BlockOutcome::default();
         let Some(mut piece) = work.next() else { return Ok(outcome) };
         let mut call = self.workspace()?;
-        let groups = work.groups.map(|groups| ThreadGroups::new(groups, &self.plan, &call)).transpose()?;
-        let mut groups = groups.flatten();
+        let mut groups = work.groups.and_then(|groups| ThreadGroups::new(groups, &self.plan, &call));
         loop {
             self.piece((&mut call, groups.as_mut()), work, &mut piece, &mut outcome)?;
             (work.progress)(piece.lanes as u64);

@@ -11,15 +11,18 @@ use reviver_vm::differentiate::group::{GROUP, InGroup};
 use reviver_vm::room::{self, OutOfMemory};
 
 use super::plan::{LanePlan, LossColumn};
-use crate::api::error::Error;
 use crate::api::executable::GroupKey;
 use crate::api::gradient::SLACK;
 use crate::api::loss::LossCell;
 use crate::api::trip::in_one_go;
 use crate::api::workspace::Workspace;
 
-/// The most losses that are differentiated at once: each takes registers.
+/// The most losses that are differentiated at once, since each takes registers; and the most ways for which code is made, since each takes time.
 const MOST_ROWS: usize = 4;
+const MOST_WAYS: usize = 4;
+
+/// The most numbers in the cells of a group: more of them wouldn't stay near the processor, and lanes alone take a quarter of their memory.
+const MOST_NUMBERS: usize = 1 << 18;
 
 /// Fewer lanes don't make up for the time that code for groups takes. Where there are assertions groups are made wherever they can be, so that tests go
 /// through them.
@@ -30,6 +33,8 @@ const FEWEST_LANES: usize = if cfg!(debug_assertions) { GROUP } else { 1 << 14 }
 pub(super) struct PlanGroups {
     /// For some losses that follow each other: the number of the first one, and their ways.
     ways: Vec<(usize, Arc<GroupRoutes>)>,
+    /// The columns that lanes are given, in the order of their cells.
+    columns: Vec<usize>,
 }
 
 impl PlanGroups {
@@ -38,21 +43,33 @@ impl PlanGroups {
         lanes >= FEWEST_LANES
     }
 
-    /// Compiles it. None where groups can't go there.
+    /// Compiles it. None where groups can't go there, or take too much.
     pub fn new(plan: &LanePlan) -> Option<PlanGroups> {
         let shared = &plan.executable.shared;
-        let ints = plan.inputs.iter().filter(|cell| cell.class == Class::Int).map(|cell| cell.cell as u32);
-        let ints: Vec<u32> = ints.collect();
+        let together = plan.losses.chunk_by(LossCell::turns_with).flat_map(|losses| losses.chunks(MOST_ROWS));
+        let together: Vec<&[LossCell]> = together.collect();
+        let (ints, reals) = (shared.begin.ints.len(), shared.begin.reals.len());
+        let numbers = |losses: &&[LossCell]| GROUP * (2 * ints + reals * (2 + losses.len()));
+        if !(1..=MOST_WAYS).contains(&together.len())
+            || together.iter().map(numbers).sum::<usize>() > MOST_NUMBERS
+        {
+            return None;
+        }
+        // Code that is there already serves whatever order columns come in.
+        let mut given: Vec<(Class, usize, usize)> =
+            plan.inputs.iter().enumerate().map(|(n, cell)| (cell.class, cell.cell, n)).collect();
+        given.sort_unstable();
+        let columns = given.iter().map(|&(_, _, column)| column).collect();
+        let given: Vec<(Class, usize)> = given.iter().map(|&(class, cell, _)| (class, cell)).collect();
         let mut first = 0;
         let mut ways = Vec::new();
-        let together = plan.losses.chunk_by(LossCell::turns_with).flat_map(|losses| losses.chunks(MOST_ROWS));
         for losses in together {
             let alone = losses.first()?.shared.routes.as_ref()?;
             let cells = losses.iter().map(|loss| loss.shared.cell).collect();
-            ways.push((first, shared.groups(alone, GroupKey { losses: cells, ints: ints.clone() })?));
+            ways.push((first, shared.groups(alone, GroupKey { losses: cells, given: given.clone() })?));
             first += losses.len();
         }
-        (!ways.is_empty()).then_some(PlanGroups { ways })
+        Some(PlanGroups { ways, columns })
     }
 }
 
@@ -63,9 +80,9 @@ pub(super) struct ThreadGroups<'g> {
     /// For each of their ways.
     rooms: Vec<GroupRoom>,
     most_steps: u64,
-    /// How many were begun, and how many were given up.
+    /// How many were begun in this piece, and how many of them weren't done: they parted, or were given up.
     begun: usize,
-    given_up: usize,
+    undone: usize,
     given: GivenRows,
     kept: KeptRows,
 }
@@ -76,38 +93,29 @@ pub(super) enum GroupLanes {
     Alone(usize),
 }
 
-/// Where many groups are given up, others aren't begun.
+/// Where so many groups of a piece weren't done, and more than half of them, no others are begun there.
 const MANY: usize = 8;
 
 impl<'g> ThreadGroups<'g> {
-    /// Of lanes that begin as a workspace does, but for what they are given. None where they can't.
-    ///
-    /// # Errors
-    /// There is no memory for their cells.
-    pub fn new(
-        groups: &'g PlanGroups,
-        plan: &LanePlan,
-        call: &Workspace,
-    ) -> Result<Option<ThreadGroups<'g>>, Error> {
-        let mut rooms = Vec::new();
-        for (_, ways) in &groups.ways {
-            let Some(room) = ways.room(&call.inputs.start)? else { return Ok(None) };
-            rooms.push(room);
-        }
+    /// Of lanes that begin as a workspace does, but for what they are given. None where they can't, or where there is no memory for groups.
+    pub fn new(groups: &'g PlanGroups, plan: &LanePlan, call: &Workspace) -> Option<ThreadGroups<'g>> {
+        let rooms = groups.ways.iter().map(|(_, ways)| ways.room(&call.inputs.start).ok().flatten());
+        let rooms = rooms.collect::<Option<Vec<_>>>()?;
         let most_steps = in_one_go(&call.machine, call.most_steps);
-        let (given, kept) = (GivenRows::new(plan.inputs.len())?, KeptRows::new(plan.results.len())?);
-        Ok(Some(ThreadGroups { groups, rooms, most_steps, begun: 0, given_up: 0, given, kept }))
+        let given = GivenRows::new(plan.inputs.len()).ok()?;
+        let kept = KeptRows::new(plan.results.len()).ok()?;
+        Some(ThreadGroups { groups, rooms, most_steps, begun: 0, undone: 0, given, kept })
     }
 
     /// Begins a piece.
     pub fn begin(&mut self) {
-        (self.begun, self.given_up) = (0, 0);
+        (self.begun, self.undone) = (0, 0);
         (self.given.rows, self.kept.rows) = (0..0, 0);
     }
 
     /// Carries out the first ones of some lanes, whose results are kept, or says which ones have to go alone.
     pub fn carry_out(&mut self, plan: &LanePlan, rows: Range<usize>, inputs: &[&[u64]]) -> GroupLanes {
-        if self.given_up >= MANY && self.given_up * 2 > self.begun {
+        if self.undone >= MANY && self.undone * 2 > self.begun {
             return GroupLanes::Alone(rows.len());
         }
         self.given.read(&rows, inputs);
@@ -116,7 +124,7 @@ impl<'g> ThreadGroups<'g> {
         while lanes > 1 {
             self.begun += 1;
             let end = self.go(plan, rows.start, lanes);
-            self.given_up += usize::from(end != GroupEnd::Done);
+            self.undone += usize::from(end != GroupEnd::Done);
             match end {
                 GroupEnd::Done => {
                     self.kept.add(rows.start, lanes);
@@ -132,8 +140,8 @@ impl<'g> ThreadGroups<'g> {
     /// Has a group go all ways, whose last lanes are the last one again where there are fewer.
     fn go(&mut self, plan: &LanePlan, row: usize, lanes: usize) -> GroupEnd {
         for ((first, ways), room) in self.groups.ways.iter().zip(&mut self.rooms) {
-            for (cell, column) in plan.inputs.iter().zip(&self.given.columns) {
-                room.give(cell.class, cell.cell, in_group(self.given.of(column, row, lanes)));
+            for (n, &column) in self.groups.columns.iter().enumerate() {
+                room.give(n, in_group(self.given.of(column, row, lanes)));
             }
             let kept = &mut self.kept;
             let end = ways.run(room, (self.most_steps, SLACK), |n, gradient| {
@@ -205,9 +213,9 @@ impl GivenRows {
     }
 
     /// The numbers of a column for so many lanes, of a row and behind.
-    fn of<'r>(&self, column: &'r [u64; KEPT], row: usize, lanes: usize) -> &'r [u64] {
+    fn of(&self, column: usize, row: usize, lanes: usize) -> &[u64] {
         let first = row - self.rows.start;
-        column.get(first..first + lanes).unwrap_or_default()
+        self.columns.get(column).and_then(|rows| rows.get(first..first + lanes)).unwrap_or_default()
     }
 }
 

@@ -175,6 +175,17 @@ impl TurningRoutes {
         self.bare_ways(start, losses).is_some()
     }
 
+    /// Whether there are starts from which code leads both ways for some losses, and needs no machine.
+    pub(crate) fn may_be_bare(&self, program: &Program, losses: &[usize]) -> bool {
+        let is_plain =
+            |route: &Option<Route>| route.as_ref().is_some_and(|route| route.bare_demands().is_some());
+        let is_of_frame = |&loss: &usize| self.reals_of_main.contains(&(loss as u32));
+        is_plain(&self.there)
+            && is_plain(&self.back)
+            && !program.names_adjoints()
+            && !losses.iter().any(is_of_frame)
+    }
+
     /// The ways, if they need no machine, and a start lacks nothing of what they take for granted.
     fn bare_ways(&self, start: &RouteStart, losses: impl Iterator<Item = usize>) -> Option<BareWays<'_>> {
         let found = losses.map(|loss| self.both(start, loss)).reduce(|one, other| one.and(other));

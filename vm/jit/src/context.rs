@@ -71,8 +71,8 @@ impl ContextField {
 pub struct GroupContext<'c, 'w> {
     /// What code for one lane is given, where that finds it. A cell's numbers lie side by side there.
     pub lane: CodeContext<'c, 'w>,
-    /// The greatest magnitude that was freed.
-    pub largest: f64,
+    /// The greatest magnitude that each lane has freed.
+    pub largest: *mut f64,
     /// The error of each row and lane.
     pub errors: *mut f64,
     /// Where a branch parts lanes a bit for each lane, the first one's last, that says which way it takes; else 0.

@@ -158,9 +158,13 @@ impl Backend for Jit {
         if cfg!(target_endian = "big") {
             return None;
         }
-        let target = if is_long(form.form()) { &self.target_of_long } else { &self.target_of_groups };
-        let (module, function) =
-            made(target, |function, config| translate::translate_for_group(form, function, config))?;
+        // Its frame would take too much of a stack, and its registers too much time.
+        if translate::vectors_of(form) > LONG {
+            return None;
+        }
+        let (module, function) = made(&self.target_of_groups, |function, config| {
+            translate::translate_for_group(form, function, config)
+        })?;
         Some(Box::new(NativeGroup::new(module, function)))
     }
 }

@@ -158,14 +158,13 @@ impl GroupCode for NativeGroup {
                 freed: FreedSoFar::default(),
                 watcher: None,
             },
-            largest: *largest,
+            largest: largest.as_mut_ptr(),
             errors: errors.as_mut_ptr().cast(),
             ways: 0,
         };
         if (self.entry)(&mut context) == crate::translate::FAILED {
             return failure(context.ways);
         }
-        *largest = context.largest;
         watcher.iter_mut().for_each(|watcher| watcher.marked(context.lane.marks));
         GroupOutcome::Arrived(left - context.lane.left)
     }

@@ -17,7 +17,7 @@ pub const GROUP: usize = 4;
 /// A cell's numbers.
 pub type InGroup<T> = [T; GROUP];
 
-/// The cells of a group at one place of the program. A real has an adjoint for each loss that is differentiated at once, a *row*; those of a cell lie next to
+/// The cells of a group at one place of the program. A real has an adjoint besides for each loss that is differentiated at once, a *row*; those of a cell lie next to
 /// each other.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupCells<'c> {
@@ -46,8 +46,8 @@ impl JudgedCells {
 /// What was seen of the ways of a group, beside the jumps, which are the same ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeenInGroup {
-    /// The greatest magnitude that was freed by any lane.
-    pub largest: f64,
+    /// The greatest magnitude that each lane has freed.
+    pub largest: InGroup<f64>,
     /// Of each row Σ |value·adjoint| over freed cells.
     pub errors: Vec<InGroup<f64>>,
 }
@@ -69,10 +69,15 @@ pub fn turn_group(ints: &mut [InGroup<i64>], adjoints: &mut [InGroup<u64>], loss
 }
 
 impl GroupTurn {
-    /// Where watched cells have come to from their starts.
+    /// Where watched cells have come to: `largest` is the greatest magnitude at the start of what all lanes begin with, and `given` are the others.
     #[inline]
-    pub fn new(start: &[InGroup<u64>], reals: &[InGroup<u64>]) -> GroupTurn {
-        GroupTurn { largest: greater(largest(start), largest(reals)) }
+    pub fn new<'c>(
+        largest: f64,
+        given: impl Iterator<Item = &'c InGroup<u64>>,
+        reals: &[InGroup<u64>],
+    ) -> GroupTurn {
+        let given = given.fold([largest; GROUP], |most, bits| greater(most, magnitudes(bits)));
+        GroupTurn { largest: greater(given, greatest(reals)) }
     }
 
     /// Whether all lanes have come back to their starts for each of some losses, given by their bits. Both ways were watched, and have
@@ -84,19 +89,18 @@ impl GroupTurn {
         adjoints: &[InGroup<u64>],
         (watch, seen): (&Watch, &SeenInGroup),
         losses: &[InGroup<u64>],
-        room: &mut Vec<CellMiss>,
+        room: &mut Vec<InGroup<f64>>,
     ) -> bool {
-        let rounding = Rounding::of(RealSystem::F64);
-        let ulps = self.largest.map(|largest| F64.ulp(largest));
+        let bounds = Bounds::of(self.largest);
+        let rounding = bounds.rounding;
         let is_rounding = watch.is_same_way()
             && judged.ints.iter().all(|&cell| start.ints.get(cell) == end.ints.get(cell))
-            && ulps.iter().all(|ulp| seen.largest <= rounding.ulps * ulp)
-            && find_differences(&judged.reals, [start.reals, end.reals], (rounding, ulps), room);
-        let rows = || (0..).zip(losses.iter().zip(&seen.errors));
+            && (0..GROUP).all(|lane| seen.largest[lane] <= rounding.ulps * bounds.ulps[lane])
+            && bounds.weigh(&judged.reals, [start.reals, end.reals], (adjoints, losses.len()), room);
+        let rows = || losses.iter().zip(&seen.errors).zip(room.iter()).enumerate();
         is_rounding
-            && rows().all(|(row, (values, errors))| {
+            && rows().all(|(row, ((values, errors), by_cells))| {
                 let of_row = RowAdjoints { all: adjoints, row, rows: losses.len() };
-                let by_cells = of_row.weighed(room);
                 (0..GROUP).all(|lane| {
                     let (error, loss) = (errors[lane] + by_cells[lane], f64::from_bits(values[lane]));
                     is_outweighed(rounding, error, loss, || of_row.terms(start.reals, lane))
@@ -107,8 +111,7 @@ impl GroupTurn {
 
 /// The greatest magnitude of each lane's numbers.
 #[inline]
-fn largest(reals: &[InGroup<u64>]) -> InGroup<f64> {
-    let magnitudes = |bits: &InGroup<u64>| bits.map(|bits| f64::from_bits(bits).abs());
+fn greatest(reals: &[InGroup<u64>]) -> InGroup<f64> {
     let (mut even, mut odd) = ([0.0; GROUP], [0.0; GROUP]);
     let pairs = reals.chunks_exact(2);
     even = pairs.remainder().iter().fold(even, |most, bits| greater(most, magnitudes(bits)));
@@ -122,41 +125,59 @@ fn largest(reals: &[InGroup<u64>]) -> InGroup<f64> {
     greater(even, odd)
 }
 
+#[inline]
+fn magnitudes(bits: &InGroup<u64>) -> InGroup<f64> {
+    std::array::from_fn(|lane| f64::from_bits(bits[lane]).abs())
+}
+
 /// Of numbers of each lane the greater ones. Cells hold no NaN, so that each comparison has an answer.
 #[inline]
 fn greater(a: InGroup<f64>, b: InGroup<f64>) -> InGroup<f64> {
     std::array::from_fn(|lane| if b[lane] > a[lane] { b[lane] } else { a[lane] })
 }
 
-/// By how much a cell differs from that of the starts.
-#[derive(Clone, Copy, Debug)]
-pub struct CellMiss {
-    cell: usize,
-    by: InGroup<f64>,
+/// What rounding explains.
+struct Bounds {
+    rounding: Rounding,
+    /// The last place of each lane's largest number.
+    ulps: InGroup<f64>,
 }
 
-/// Finds those of some cells that differ. Whether none is off by more than rounding.
-fn find_differences(
-    judged: &[usize],
-    [start, end]: [&[InGroup<u64>]; 2],
-    (rounding, ulps): (Rounding, InGroup<f64>),
-    found: &mut Vec<CellMiss>,
-) -> bool {
-    found.clear();
-    for &cell in judged {
-        let (Some(from), Some(to)) = (start.get(cell), end.get(cell)) else { return false };
-        // Most of them are the same.
-        if from.iter().zip(to).fold(0, |all, (from, to)| all | (from ^ to)) == 0 {
-            continue;
-        }
-        let (from, to) = (from.map(f64::from_bits), to.map(f64::from_bits));
-        // What is the same is off by nothing, which rounding explains.
-        if (0..GROUP).fold(false, |any, lane| any | is_beyond(rounding, ulps[lane], [from[lane], to[lane]])) {
-            return false;
-        }
-        found.push(CellMiss { cell, by: std::array::from_fn(|lane| to[lane] - from[lane]) });
+impl Bounds {
+    fn of(largest: InGroup<f64>) -> Bounds {
+        let ulps = std::array::from_fn(|lane| F64.ulp(largest[lane]));
+        Bounds { rounding: Rounding::of(RealSystem::F64), ulps }
     }
-    true
+
+    /// By how much some cells that differ change each row's loss in each lane, to first order: Σ |difference·adjoint|. Whether none of them is off by more than rounding.
+    fn weigh(
+        &self,
+        judged: &[usize],
+        [start, end]: [&[InGroup<u64>]; 2],
+        (adjoints, rows): (&[InGroup<u64>], usize),
+        errors: &mut Vec<InGroup<f64>>,
+    ) -> bool {
+        errors.clear();
+        errors.resize(rows, [0.0; GROUP]);
+        let mut any_is_beyond = false;
+        for &cell in judged {
+            let (Some(from), Some(to)) = (start.get(cell), end.get(cell)) else { return false };
+            // Numbers that are the same differ by 0, which rounding explains, and which changes nothing: to look whether they are takes longer.
+            let mut by = [0.0; GROUP];
+            for lane in 0..GROUP {
+                let [from, to] = [from, to].map(|bits| f64::from_bits(bits[lane]));
+                any_is_beyond |= is_beyond(self.rounding, self.ulps[lane], [from, to]);
+                by[lane] = to - from;
+            }
+            let own = adjoints.get(cell * rows..(cell + 1) * rows).unwrap_or_default();
+            for (errors, adjoints) in errors.iter_mut().zip(own) {
+                for lane in 0..GROUP {
+                    errors[lane] += (by[lane] * f64::from_bits(adjoints[lane])).abs();
+                }
+            }
+        }
+        !any_is_beyond
+    }
 }
 
 /// The adjoints of a row.
@@ -168,26 +189,12 @@ struct RowAdjoints<'a> {
 }
 
 impl RowAdjoints<'_> {
-    fn of(self, cell: usize) -> InGroup<f64> {
-        let bits = self.all.get(cell * self.rows + self.row).copied().unwrap_or_default();
-        bits.map(f64::from_bits)
-    }
-
-    /// By how much each lane's loss differs, to first order: Σ |difference·adjoint|.
-    fn weighed(self, differences: &[CellMiss]) -> InGroup<f64> {
-        let mut errors = [0.0; GROUP];
-        for CellMiss { cell, by } in differences {
-            let adjoints = self.of(*cell);
-            for ((error, by), adjoint) in errors.iter_mut().zip(by).zip(adjoints) {
-                *error += (by * adjoint).abs();
-            }
-        }
-        errors
-    }
-
     /// How large a lane's loss is to first order: Σ |number·adjoint|.
     fn terms(self, start: &[InGroup<u64>], lane: usize) -> f64 {
-        let numbers = start.iter().map(|numbers| f64::from_bits(numbers[lane]));
-        numbers.enumerate().map(|(cell, number)| (number * self.of(cell)[lane]).abs()).sum()
+        let adjoints = self.all.iter().skip(self.row).step_by(self.rows);
+        let terms = start.iter().zip(adjoints);
+        terms
+            .map(|(number, adjoint)| (f64::from_bits(number[lane]) * f64::from_bits(adjoint[lane])).abs())
+            .sum()
     }
 }

@@ -74,8 +74,8 @@ impl Trial {
         let given: Vec<Given> = given.collect();
         let jit = Jit::new().unwrap();
         let alone = Arc::new(TurningRoutes::new(program, &jit, first, level));
-        let ints = given.iter().filter(|given| given.class == Class::Int).map(|given| given.cell as u32);
-        let group = GroupRoutes::new(program, &jit, &alone, &losses, ints);
+        let cells: Vec<(Class, usize)> = given.iter().map(|given| (given.class, given.cell)).collect();
+        let group = GroupRoutes::new(program, &jit, &alone, &losses, &cells);
         Some(Trial { start, given, losses, alone, group, may_be_needless: false })
     }
 
@@ -98,9 +98,7 @@ impl Trial {
     fn group(&self, lanes: &[InGroup<u64>]) -> Option<(GroupEnd, Found)> {
         let routes = self.group.as_ref()?;
         let mut room = routes.room(&self.start).unwrap()?;
-        for (given, bits) in self.given.iter().zip(lanes) {
-            room.give(given.class, given.cell, *bits);
-        }
+        lanes.iter().enumerate().for_each(|(n, bits)| room.give(n, *bits));
         let mut found: Found = Vec::new();
         // What one group leaves in the room is nothing to the next one.
         let mut end = GroupEnd::GivenUp;
@@ -395,6 +393,27 @@ fn a_lane_without_a_value_gives_the_group_up() {
         own.held("numbers", &[[2; GROUP], [1; GROUP], reals([1.0, 1.0, 1.0, -1.0])]),
         Some(GroupEnd::GivenUp)
     );
+}
+
+/// What is left of a sum is large in some lanes, and would be much in the others.
+const UNEQUAL: &str = "\
+.inout x: real
+.out y: real
+.ancilla t: real
+add t, 0.3
+add t, x * 0.1
+sub t, x * 0.1
+sub t, 0.3
+vacate t
+add y, x
+";
+
+#[test]
+fn lanes_are_judged_by_numbers_of_their_own() {
+    let mut own = trial(UNEQUAL, 1);
+    for x in [[1e8, 1.0, 1e8, 1.0], [1.0, 1e8, 1.0, 1.0], [1e8; GROUP]] {
+        assert_eq!(own.held("unequal", &[reals(x)]), Some(GroupEnd::Done));
+    }
 }
 
 #[test]

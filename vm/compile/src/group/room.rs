@@ -2,11 +2,12 @@
 //! code works on. Knows no code.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use reviver_isa::instruction::Class;
 use reviver_vm::State;
 use reviver_vm::differentiate::group::{
-    CellMiss, GROUP, GroupCells, GroupTurn, InGroup, JudgedCells, SeenInGroup, turn_group,
+    GROUP, GroupCells, GroupTurn, InGroup, JudgedCells, SeenInGroup, turn_group,
 };
 use reviver_vm::room::{self, OutOfMemory};
 use reviver_vm::watch::Watch;
@@ -14,9 +15,19 @@ use reviver_vm::watch::Watch;
 use crate::form::Demands;
 use crate::known::KnownCells;
 
+/// What a room and the ways that it was made for have in common, and no others.
+#[derive(Debug)]
+pub(super) struct RoomToken;
+
 /// Cells of a group, and what is seen of its ways.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct GroupRoom {
+    /// Says whose ways it was made for.
+    pub(super) made_for: Arc<RoomToken>,
+    /// The cells that lanes are given, in their order.
+    given: Vec<(Class, usize)>,
+    /// The greatest magnitude of the other reals at the start.
+    largest: f64,
     start_ints: Vec<InGroup<i64>>,
     start_reals: Vec<InGroup<u64>>,
     pub(super) ints: Vec<InGroup<i64>>,
@@ -27,49 +38,59 @@ pub struct GroupRoom {
     pub(super) values: Vec<InGroup<u64>>,
     judged: JudgedCells,
     /// Memory of the judge.
-    pub(super) differences: Vec<CellMiss>,
+    pub(super) by_cells: Vec<InGroup<f64>>,
     /// How many steps were made before.
     pub(super) begun: i64,
 }
 
 impl GroupRoom {
-    /// Makes the cells of all starts those of a state, and room for what some ways demand with so many losses at once, which leave some cells as they are at the
-    /// start.
+    /// Makes the cells of all starts those of a state but for those that lanes are given, and room for what some ways demand with so many losses at once, which leave some cells as
+    /// they are at the start.
     ///
     /// # Errors
     /// There is no memory for that.
-    pub(super) fn begin(
-        &mut self,
+    pub(super) fn new(
         state: &State,
-        (ways, settled): ([Demands; 2], &KnownCells),
-        rows: usize,
-    ) -> Result<(), OutOfMemory> {
+        given: &[(Class, usize)],
+        (made_for, settled): (&Arc<RoomToken>, &KnownCells),
+        (demands, rows): ([Demands; 2], usize),
+    ) -> Result<GroupRoom, OutOfMemory> {
         let is_settled = |class, cell: usize| settled.bits(class, cell as u32).is_some();
-        self.judged = JudgedCells::of([state.ints.len(), state.reals.len()], is_settled);
-        let most = |of: fn(&Demands) -> u32| ways.iter().map(of).max().unwrap_or(0) as usize;
-        let reals = state.reals.len() + most(|way| way.frame_reals);
-        room::resize(&mut self.start_ints, state.ints.len())?;
-        room::resize(&mut self.start_reals, state.reals.len())?;
-        room::resize(&mut self.ints, state.ints.len() + most(|way| way.frame_ints))?;
-        room::resize(&mut self.reals, reals)?;
-        room::resize(&mut self.adjoints, reals * rows)?;
-        room::resize(&mut self.seen.errors, rows)?;
-        room::resize(&mut self.values, rows)?;
-        self.begun = state.own_steps();
-        self.start_ints.iter_mut().zip(&state.ints).for_each(|(own, &value)| *own = [value; GROUP]);
-        self.start_reals.iter_mut().zip(&state.reals).for_each(|(own, &bits)| *own = [bits; GROUP]);
-        Ok(())
+        let most = |of: fn(&Demands) -> u32| demands.iter().map(of).max().unwrap_or(0) as usize;
+        let (ints, reals) = (state.ints.len(), state.reals.len());
+        let all_reals = reals + most(|way| way.frame_reals);
+        let mut room = GroupRoom {
+            made_for: Arc::clone(made_for),
+            given: given.to_vec(),
+            largest: largest_but(given, &state.reals),
+            start_ints: room::zeros(ints)?,
+            start_reals: room::zeros(reals)?,
+            ints: room::zeros(ints + most(|way| way.frame_ints))?,
+            reals: room::zeros(all_reals)?,
+            adjoints: room::zeros(all_reals * rows)?,
+            seen: SeenInGroup { largest: [0.0; GROUP], errors: room::zeros(rows)? },
+            values: room::zeros(rows)?,
+            judged: JudgedCells::of([ints, reals], is_settled),
+            by_cells: Vec::new(),
+            begun: state.own_steps(),
+        };
+        room.start_ints.iter_mut().zip(&state.ints).for_each(|(own, &value)| *own = [value; GROUP]);
+        room.start_reals.iter_mut().zip(&state.reals).for_each(|(own, &bits)| *own = [bits; GROUP]);
+        Ok(room)
     }
 
-    /// Gives a cell a number in each lane, as bits.
+    /// Gives a cell, by its place among those that lanes are given, a number in each lane, as bits.
     #[inline]
-    pub fn give(&mut self, class: Class, cell: usize, bits: InGroup<u64>) {
-        match class {
-            Class::Int => {
+    pub fn give(&mut self, n: usize, bits: InGroup<u64>) {
+        match self.given.get(n) {
+            Some(&(Class::Int, cell)) => {
                 let there = self.start_ints.get_mut(cell);
                 there.into_iter().for_each(|own| *own = bits.map(|bits| bits as i64));
             }
-            Class::Real => self.start_reals.get_mut(cell).into_iter().for_each(|own| *own = bits),
+            Some(&(Class::Real, cell)) => {
+                self.start_reals.get_mut(cell).into_iter().for_each(|own| *own = bits);
+            }
+            None => {}
         }
     }
 
@@ -77,7 +98,7 @@ impl GroupRoom {
     pub(super) fn renew(&mut self) {
         room::copy(&mut self.ints, &self.start_ints);
         room::copy(&mut self.reals, &self.start_reals);
-        self.seen.largest = 0.0;
+        self.seen.largest = [0.0; GROUP];
         room::zero(&mut self.seen.errors);
         self.vacate();
     }
@@ -113,13 +134,21 @@ impl GroupRoom {
         [GroupCells { ints: &self.start_ints, reals: &self.start_reals }, own]
     }
 
+    /// Where the way there has ended.
+    pub(super) fn turned(&self) -> GroupTurn {
+        let reals = self.given.iter().filter(|(class, _)| *class == Class::Real);
+        let given = reals.filter_map(|&(_, cell)| self.start_reals.get(cell));
+        let [_, reached] = self.cells();
+        GroupTurn::new(self.largest, given, reached.reals)
+    }
+
     /// Whether all lanes have come back to their starts, as far as rounding goes.
     pub(super) fn vouched(&mut self, turn: GroupTurn, watch: &Watch) -> bool {
-        let mut differences = std::mem::take(&mut self.differences);
+        let mut by_cells = std::mem::take(&mut self.by_cells);
         let seen = (watch, &self.seen);
         let is_vouched =
-            turn.vouched(&self.judged, self.cells(), &self.adjoints, seen, &self.values, &mut differences);
-        self.differences = differences;
+            turn.vouched(&self.judged, self.cells(), &self.adjoints, seen, &self.values, &mut by_cells);
+        self.by_cells = by_cells;
         is_vouched
     }
 
@@ -131,4 +160,10 @@ impl GroupRoom {
             && self.adjoints.len() >= reals * rows
             && self.seen.errors.len() == rows
     }
+}
+
+/// The greatest magnitude of reals, but for those that lanes are given.
+fn largest_but(given: &[(Class, usize)], reals: &[u64]) -> f64 {
+    let others = reals.iter().enumerate().filter(|&(cell, _)| !given.contains(&(Class::Real, cell)));
+    others.fold(0.0, |most, (_, &bits)| f64::from_bits(bits).abs().max(most))
 }

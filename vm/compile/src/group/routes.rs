@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 use reviver_vm::differentiate::group::{GroupTurn, InGroup};
 use reviver_vm::room::OutOfMemory;
@@ -22,7 +23,7 @@ use crate::start::RouteStart;
 use crate::turning::TurningRoutes;
 
 use super::form::{GroupForm, GroupStart, SpreadInts};
-use super::room::GroupRoom;
+use super::room::{GroupRoom, RoomToken};
 
 /// Both ways of groups, as code leads them.
 #[derive(Debug)]
@@ -36,6 +37,9 @@ pub struct GroupRoutes {
     level: CheckLevel,
     /// The cells of the losses, one a row.
     losses: Vec<usize>,
+    given: Vec<(Class, usize)>,
+    /// What rooms are known by that were made for these ways: native code asks nothing of cells.
+    rooms: Arc<RoomToken>,
 }
 
 /// One of the ways.
@@ -80,15 +84,18 @@ impl GroupGradient<'_> {
 }
 
 impl GroupRoutes {
-    /// Compiles the ways of some losses that turn at a position, for lanes that are given integers in some cells. None where a group can't go there,
-    /// or nobody makes code of it.
+    /// Compiles the ways of some losses that turn at a position, for lanes that are given some cells, by their places among those of their classes. None where a group
+    /// can't go there, or nobody makes code of it.
     pub fn new(
         program: &Program,
         backend: &impl Backend,
         alone: &Arc<TurningRoutes>,
         losses: &[usize],
-        given: impl IntoIterator<Item = u32>,
+        given: &[(Class, usize)],
     ) -> Option<GroupRoutes> {
+        if !alone.may_be_bare(program, losses) {
+            return None;
+        }
         let (turn, level) = (alone.turn(), alone.level());
         let [there, back] = RoutePlan::gradient(program, turn, level);
         let built = |plan: &RoutePlan, known: KnownCells| {
@@ -97,7 +104,8 @@ impl GroupRoutes {
         };
         let form = built(&there, KnownCells::default())?;
         let left = left_by(&form, turn);
-        let begun = GroupStart { losses, ints: given.into_iter().collect(), settled: KnownCells::default() };
+        let ints = given.iter().filter(|(class, _)| *class == Class::Int).map(|&(_, cell)| cell as u32);
+        let begun = GroupStart { losses, ints: ints.collect(), settled: KnownCells::default() };
         let (there_way, ints) = GroupWay::new((&there, form), backend, begun)?;
         let form = built(&back, left)?;
         let settled = if there.zeros(program).cells {
@@ -107,8 +115,9 @@ impl GroupRoutes {
         };
         let begun = GroupStart { losses, ints, settled: settled.clone() };
         let (back, _) = GroupWay::new((&back, form), backend, begun)?;
-        let (alone, losses, there) = (Arc::clone(alone), losses.to_vec(), there_way);
-        Some(GroupRoutes { alone, there, back, settled, level, losses })
+        let (alone, losses, given, there) = (Arc::clone(alone), losses.to_vec(), given.to_vec(), there_way);
+        let rooms = Arc::new(RoomToken);
+        Some(GroupRoutes { alone, there, back, settled, level, losses, given, rooms })
     }
 
     /// Makes a room for groups whose lanes begin as a start does, but for what they are given. None where they can't begin there.
@@ -119,10 +128,8 @@ impl GroupRoutes {
         if !self.alone.are_bare(start, self.losses.iter().copied()) {
             return Ok(None);
         }
-        let mut room = GroupRoom::default();
-        let ways = [self.there.demands, self.back.demands];
-        room.begin(start.state(), (ways, &self.settled), self.losses.len())?;
-        Ok(Some(room))
+        let demands = ([self.there.demands, self.back.demands], self.losses.len());
+        GroupRoom::new(start.state(), &self.given, (&self.rooms, &self.settled), demands).map(Some)
     }
 
     /// Goes both ways with at most `most` steps there, and no more than that and `slack` back: `each` is told what it has come to for each loss, by its number, once it has come back from
@@ -135,9 +142,10 @@ impl GroupRoutes {
     ) -> GroupEnd {
         // Code asks nothing of cells.
         assert!(
-            [self.there.demands, self.back.demands]
-                .iter()
-                .all(|&way| room.has_room_for(way, self.losses.len())),
+            Arc::ptr_eq(&room.made_for, &self.rooms)
+                && [self.there.demands, self.back.demands]
+                    .iter()
+                    .all(|&way| room.has_room_for(way, self.losses.len())),
             "cells are made for the ways that lead over them"
         );
         match self.both_ways(room, (most, slack)) {
@@ -158,13 +166,7 @@ impl GroupRoutes {
         room.renew();
         let begun = room.begun;
         let steps = self.there.go(room, &mut watch, most, begun)?;
-        let turn = match self.there.is_watched {
-            true => {
-                let [start, reached] = room.cells();
-                GroupTurn::new(start.reals, reached.reals)
-            }
-            false => GroupTurn::default(),
-        };
+        let turn = if self.there.is_watched { room.turned() } else { GroupTurn::default() };
         room.turn(&self.losses, self.back.adjoints.clone());
         let budget = steps.saturating_add(slack).saturating_add(self.back.first_steps);
         let steps_back = self.back.go(room, &mut watch, budget, begun + steps as i64)?;

@@ -20,7 +20,7 @@ use reviver_isa::module::RealSystem;
 use crate::context::ContextField;
 use crate::functions::Address;
 
-pub use group::translate_for_group;
+pub use group::{translate_for_group, vectors_of};
 
 /// What native code gives back: 1 where a check has failed, else 0.
 pub const FAILED: i64 = 1;

@@ -97,10 +97,11 @@ impl GroupTranslation<'_> {
             let bits = self.bits(types::I64X2, number);
             let bits = self.lane.builder.ins().band(bits, long);
             self.find(bits);
-            let (magnitude, largest) = (self.magnitude(number), self.lane.builder.use_var(self.largest));
+            let (magnitude, variable) = (self.magnitude(number), *self.largest.get(n)?);
+            let largest = self.lane.builder.use_var(variable);
             let is_larger = self.lane.builder.ins().fcmp(FloatCC::LessThan, largest, magnitude);
             let largest = self.chosen(is_larger, [magnitude, largest], types::F64X2);
-            self.lane.builder.def_var(self.largest, largest);
+            self.lane.builder.def_var(variable, largest);
         }
         // Times 0 it is nothing.
         if self.group.form().op(adjoint).is_some_and(|op| op.kind == OpKind::Real(0)) {

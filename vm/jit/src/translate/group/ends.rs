@@ -138,14 +138,12 @@ impl GroupTranslation<'_> {
     pub(super) fn leave(&mut self) -> Option<()> {
         self.look()?;
         self.lane.store_held()?;
-        let largest = self.lane.builder.use_var(self.largest);
-        let [one, other] = [0, 1].map(|lane| self.lane.builder.ins().extractlane(largest, lane));
-        let largest = self.lane.builder.ins().fmax(one, other);
-        self.lane.store(largest, GroupField::LARGEST)?;
-        let errors = self.lane.load(self.lane.pointer, GroupField::ERRORS)?;
-        for (n, variable) in self.errors.clone().into_iter().enumerate() {
-            let error = self.lane.builder.use_var(variable);
-            self.lane.builder.ins().store(unaligned(), error, errors, (n * VECTOR_BYTES) as i32);
+        for (field, variables) in self.seen() {
+            let memory = self.lane.load(self.lane.pointer, field)?;
+            for (offset, variable) in (0..).step_by(VECTOR_BYTES).zip(variables) {
+                let seen = self.lane.builder.use_var(variable);
+                self.lane.builder.ins().store(unaligned(), seen, memory, offset);
+            }
         }
         let answer = self.lane.builder.ins().iconst(types::I64, 1 - FAILED);
         self.lane.builder.ins().return_(&[answer]);

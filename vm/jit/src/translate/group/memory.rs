@@ -27,23 +27,15 @@ impl GroupTranslation<'_> {
         Some(made)
     }
 
-    /// Loads what is needed of a space, in some vectors, by operations that may come behind a store to it.
-    pub(super) fn load_before_store(
-        &mut self,
-        space: Space,
-        ops: &[SsaValue],
-        wanted: impl Fn(usize) -> bool,
-    ) -> Option<()> {
-        if !self.unchanged.contains(&space) {
-            return Some(());
-        }
+    /// Loads a vector of what is needed of a space by operations that may come behind a store to it.
+    pub(super) fn load_before_store(&mut self, space: Space, ops: &[SsaValue], n: usize) -> Option<()> {
         for op in ops.iter().filter_map(|&value| self.group.form().op(value)) {
             for &value in op.operands.iter().chain(&op.guard) {
                 let load = self.group.form().op(value).filter(|_| self.steady.contains(&value));
-                if let Some(load) = load.filter(|op| op.kind == OpKind::Load(space)) {
-                    let count = self.count(self.group.spread_of(load))?;
-                    let wanted = (0..count).filter(|&n| wanted(n));
-                    wanted.into_iter().try_for_each(|n| self.loaded(value, n).map(|_| ()))?;
+                if let Some(load) = load.filter(|op| op.kind == OpKind::Load(space))
+                    && n < self.count(self.group.spread_of(load))?
+                {
+                    self.loaded(value, n)?;
                 }
             }
         }

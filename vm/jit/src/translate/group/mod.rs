@@ -47,6 +47,12 @@ const UNLOOKED: i64 = 1 << 16;
 /// Bytes of a vector.
 const VECTOR_BYTES: usize = 16;
 
+/// How many vectors the operations of a form make at most.
+pub fn vectors_of(group: &GroupForm) -> usize {
+    let ops: usize = group.form().blocks.iter().map(|block| block.ops.len()).sum();
+    ops.saturating_mul(VECTORS * group.rows())
+}
+
 /// Writes the code of a form for a group into a function of [`super::signature`], which takes a [`crate::context::GroupContext`]. `None` where it has something that there
 /// is no code for.
 pub fn translate_for_group(
@@ -61,9 +67,8 @@ pub fn translate_for_group(
     let reals = |lane: &mut Translation<'_>| lane.builder.declare_var(types::F64X2);
     let found = lane.builder.declare_var(types::I64X2);
     let unlooked = lane.builder.declare_var(types::I64);
-    let largest = reals(&mut lane);
     let errors = (0..VECTORS * group.rows()).map(|_| reals(&mut lane)).collect();
-    let sums = [(); VECTORS].map(|()| reals(&mut lane));
+    let [sums, largest] = [(); 2].map(|()| [(); VECTORS].map(|()| reals(&mut lane)));
     let (count, unchanged) = (form.definitions.len(), unchanged(group));
     let mut translation = GroupTranslation {
         group,
@@ -107,8 +112,8 @@ struct GroupTranslation<'a> {
     unlooked: Variable,
     /// Sums of numbers that may be neither infinite nor none: then they aren't either, unless they are so large that nothing is lost by giving a group up.
     sums: [Variable; VECTORS],
-    /// The greatest magnitude that was freed.
-    largest: Variable,
+    /// The greatest magnitudes that were freed.
+    largest: [Variable; VECTORS],
     /// The error of each row and lane.
     errors: Vec<Variable>,
 }
@@ -173,17 +178,20 @@ impl GroupTranslation<'_> {
         for sum in self.sums {
             self.lane.builder.def_var(sum, zero);
         }
-        let largest = self.lane.load(types::F64, GroupField::LARGEST)?;
-        let largest = self.lane.builder.ins().splat(types::F64X2, largest);
-        self.lane.builder.def_var(self.largest, largest);
-        let errors = self.lane.load(self.lane.pointer, GroupField::ERRORS)?;
-        for (n, variable) in self.errors.clone().into_iter().enumerate() {
-            let error =
-                self.lane.builder.ins().load(types::F64X2, unaligned(), errors, (n * VECTOR_BYTES) as i32);
-            self.lane.builder.def_var(variable, error);
+        for (field, variables) in self.seen() {
+            let memory = self.lane.load(self.lane.pointer, field)?;
+            for (offset, variable) in (0..).step_by(VECTOR_BYTES).zip(variables) {
+                let seen = self.lane.builder.ins().load(types::F64X2, unaligned(), memory, offset);
+                self.lane.builder.def_var(variable, seen);
+            }
         }
         self.lane.builder.ins().jump(*self.lane.blocks.first()?, &[]);
         Some(())
+    }
+
+    /// What is seen of freed numbers: where that lies before and after, and what it is meanwhile.
+    fn seen(&self) -> [(ContextField, Vec<Variable>); 2] {
+        [(GroupField::LARGEST, self.largest.to_vec()), (GroupField::ERRORS, self.errors.clone())]
     }
 
     fn block(&mut self, number: u32) -> Option<()> {

@@ -102,7 +102,7 @@ impl GroupTranslation<'_> {
     /// Powers whose exponent is an integer: where all lanes have it in common, no function is needed for 0, 1 and 2.
     pub(super) fn powers(&mut self, op: &SsaOp, count: usize) -> Option<Vectors> {
         let &[base, exponent] = op.operands.as_slice() else { return None };
-        if self.group.spread(exponent) != Spread::Common {
+        if self.group.spread(exponent) != Spread::Common || op.guard.is_some() {
             return (0..count).map(|n| self.each_lane(op, n)).collect();
         }
         let exponent = self.lane.value(exponent)?;

@@ -35,9 +35,6 @@ impl GroupTranslation<'_> {
                 DoneBy::AllVectors => {
                     self.apart(ops, &waiting)?;
                     waiting.clear();
-                    if let OpKind::Store(space) = op.kind {
-                        self.load_before_store(space, ops.get(place..)?, |_| true)?;
-                    }
                     self.together(value, op)?;
                 }
             }
@@ -73,7 +70,7 @@ impl GroupTranslation<'_> {
                     continue;
                 }
                 if let OpKind::Store(space) = op.kind {
-                    self.load_before_store(space, ops.get(place..)?, |own| own == n)?;
+                    self.load_before_store(space, ops.get(place..)?, n)?;
                 }
                 self.vector_op(value, op, n)?;
             }
