@@ -89,18 +89,19 @@ impl GroupTurn {
         adjoints: &[InGroup<u64>],
         (watch, seen): (&Watch, &SeenInGroup),
         losses: &[InGroup<u64>],
-        room: &mut Vec<InGroup<f64>>,
+        room: &mut Vec<CellMiss>,
     ) -> bool {
         let bounds = Bounds::of(self.largest);
         let rounding = bounds.rounding;
         let is_rounding = watch.is_same_way()
             && judged.ints.iter().all(|&cell| start.ints.get(cell) == end.ints.get(cell))
             && (0..GROUP).all(|lane| seen.largest[lane] <= rounding.ulps * bounds.ulps[lane])
-            && bounds.weigh(&judged.reals, [start.reals, end.reals], (adjoints, losses.len()), room);
-        let rows = || losses.iter().zip(&seen.errors).zip(room.iter()).enumerate();
+            && bounds.explain(&judged.reals, [start.reals, end.reals], room);
+        let rows = || losses.iter().zip(&seen.errors).enumerate();
         is_rounding
-            && rows().all(|(row, ((values, errors), by_cells))| {
+            && rows().all(|(row, (values, errors))| {
                 let of_row = RowAdjoints { all: adjoints, row, rows: losses.len() };
+                let by_cells = of_row.weighed(room);
                 (0..GROUP).all(|lane| {
                     let (error, loss) = (errors[lane] + by_cells[lane], f64::from_bits(values[lane]));
                     is_outweighed(rounding, error, loss, || of_row.terms(start.reals, lane))
@@ -149,35 +150,37 @@ impl Bounds {
         Bounds { rounding: Rounding::of(RealSystem::F64), ulps }
     }
 
-    /// By how much some cells that differ change each row's loss in each lane, to first order: Σ |difference·adjoint|. Whether none of them is off by more than rounding.
-    fn weigh(
+    /// Finds those of some cells that differ. Whether none is off by more than rounding.
+    fn explain(
         &self,
         judged: &[usize],
         [start, end]: [&[InGroup<u64>]; 2],
-        (adjoints, rows): (&[InGroup<u64>], usize),
-        errors: &mut Vec<InGroup<f64>>,
+        found: &mut Vec<CellMiss>,
     ) -> bool {
-        errors.clear();
-        errors.resize(rows, [0.0; GROUP]);
-        let mut any_is_beyond = false;
+        found.clear();
         for &cell in judged {
             let (Some(from), Some(to)) = (start.get(cell), end.get(cell)) else { return false };
-            // Numbers that are the same differ by 0, which rounding explains, and which changes nothing: to look whether they are takes longer.
-            let mut by = [0.0; GROUP];
-            for lane in 0..GROUP {
-                let [from, to] = [from, to].map(|bits| f64::from_bits(bits[lane]));
-                any_is_beyond |= is_beyond(self.rounding, self.ulps[lane], [from, to]);
-                by[lane] = to - from;
+            // Most of them are the same.
+            if from.iter().zip(to).fold(0, |all, (from, to)| all | (from ^ to)) == 0 {
+                continue;
             }
-            let own = adjoints.get(cell * rows..(cell + 1) * rows).unwrap_or_default();
-            for (errors, adjoints) in errors.iter_mut().zip(own) {
-                for lane in 0..GROUP {
-                    errors[lane] += (by[lane] * f64::from_bits(adjoints[lane])).abs();
-                }
+            let (from, to) = (from.map(f64::from_bits), to.map(f64::from_bits));
+            let is_beyond = |lane: usize| is_beyond(self.rounding, self.ulps[lane], [from[lane], to[lane]]);
+            // What is the same in a lane is off by nothing, which rounding explains.
+            if (0..GROUP).fold(false, |any, lane| any | is_beyond(lane)) {
+                return false;
             }
+            found.push(CellMiss { cell, by: std::array::from_fn(|lane| to[lane] - from[lane]) });
         }
-        !any_is_beyond
+        true
     }
+}
+
+/// By how much a cell differs from that of the starts.
+#[derive(Clone, Copy, Debug)]
+pub struct CellMiss {
+    cell: usize,
+    by: InGroup<f64>,
 }
 
 /// The adjoints of a row.
@@ -189,6 +192,18 @@ struct RowAdjoints<'a> {
 }
 
 impl RowAdjoints<'_> {
+    /// By how much each lane's loss differs, to first order: Σ |difference·adjoint|.
+    fn weighed(self, misses: &[CellMiss]) -> InGroup<f64> {
+        let mut errors = [0.0; GROUP];
+        for CellMiss { cell, by } in misses {
+            let adjoints = self.all.get(cell * self.rows + self.row).copied().unwrap_or_default();
+            for ((error, by), bits) in errors.iter_mut().zip(by).zip(adjoints) {
+                *error += (by * f64::from_bits(bits)).abs();
+            }
+        }
+        errors
+    }
+
     /// How large a lane's loss is to first order: Σ |number·adjoint|.
     fn terms(self, start: &[InGroup<u64>], lane: usize) -> f64 {
         let adjoints = self.all.iter().skip(self.row).step_by(self.rows);

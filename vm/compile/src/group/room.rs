@@ -7,7 +7,7 @@ use std::sync::Arc;
 use reviver_isa::instruction::Class;
 use reviver_vm::State;
 use reviver_vm::differentiate::group::{
-    GROUP, GroupCells, GroupTurn, InGroup, JudgedCells, SeenInGroup, turn_group,
+    CellMiss, GROUP, GroupCells, GroupTurn, InGroup, JudgedCells, SeenInGroup, turn_group,
 };
 use reviver_vm::room::{self, OutOfMemory};
 use reviver_vm::watch::Watch;
@@ -38,7 +38,7 @@ pub struct GroupRoom {
     pub(super) values: Vec<InGroup<u64>>,
     judged: JudgedCells,
     /// Memory of the judge.
-    pub(super) by_cells: Vec<InGroup<f64>>,
+    pub(super) misses: Vec<CellMiss>,
     /// How many steps were made before.
     pub(super) begun: i64,
 }
@@ -71,7 +71,7 @@ impl GroupRoom {
             seen: SeenInGroup { largest: [0.0; GROUP], errors: room::zeros(rows)? },
             values: room::zeros(rows)?,
             judged: JudgedCells::of([ints, reals], is_settled),
-            by_cells: Vec::new(),
+            misses: Vec::new(),
             begun: state.own_steps(),
         };
         room.start_ints.iter_mut().zip(&state.ints).for_each(|(own, &value)| *own = [value; GROUP]);
@@ -144,11 +144,11 @@ impl GroupRoom {
 
     /// Whether all lanes have come back to their starts, as far as rounding goes.
     pub(super) fn vouched(&mut self, turn: GroupTurn, watch: &Watch) -> bool {
-        let mut by_cells = std::mem::take(&mut self.by_cells);
+        let mut misses = std::mem::take(&mut self.misses);
         let seen = (watch, &self.seen);
         let is_vouched =
-            turn.vouched(&self.judged, self.cells(), &self.adjoints, seen, &self.values, &mut by_cells);
-        self.by_cells = by_cells;
+            turn.vouched(&self.judged, self.cells(), &self.adjoints, seen, &self.values, &mut misses);
+        self.misses = misses;
         is_vouched
     }
 

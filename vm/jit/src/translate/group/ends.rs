@@ -29,14 +29,14 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    pub(super) fn branch(&mut self, condition: ir::Value, yes: &Jump, no: &Jump) -> Option<()> {
+    fn branch(&mut self, condition: ir::Value, yes: &Jump, no: &Jump) -> Option<()> {
         let ((yes, yes_arguments), (no, no_arguments)) = (self.jump(yes)?, self.jump(no)?);
         self.lane.builder.ins().brif(condition, yes, &yes_arguments, no, &no_arguments);
         Some(())
     }
 
     /// Goes where all lanes go.
-    pub(super) fn branch_of_lanes(&mut self, condition: SsaValue, yes: &Jump, no: &Jump) -> Option<()> {
+    fn branch_of_lanes(&mut self, condition: SsaValue, yes: &Jump, no: &Jump) -> Option<()> {
         let masks = (0..VECTORS).map(|n| self.mask(condition, n)).collect::<Option<Vectors>>()?;
         let joined = |own: &mut Self, join: fn(&mut Self, ir::Value, ir::Value) -> ir::Value| {
             let joined = masks.iter().copied().reduce(|a, b| join(own, a, b))?;
@@ -82,7 +82,7 @@ impl GroupTranslation<'_> {
     }
 
     /// Goes on if so many steps may still be made, behind those that are skipped, and no check was found to have failed.
-    pub(super) fn pause(&mut self, (steps, skipped): (u32, Option<SsaValue>), next: &Jump) -> Option<()> {
+    fn pause(&mut self, (steps, skipped): (u32, Option<SsaValue>), next: &Jump) -> Option<()> {
         let mut left = self.lane.held(ContextField::LEFT)?;
         if let Some(skipped) = skipped {
             // Numbers of steps are far from where they would wrap.
@@ -120,7 +120,7 @@ impl GroupTranslation<'_> {
     }
 
     /// Fails if a check has.
-    pub(super) fn look(&mut self) -> Option<()> {
+    fn look(&mut self) -> Option<()> {
         for sum in self.sums {
             let sum = self.lane.builder.use_var(sum);
             let bits = self.bits_unless_finite(sum);
@@ -135,7 +135,7 @@ impl GroupTranslation<'_> {
     }
 
     /// Leaves the form with what was seen, unless a check has failed.
-    pub(super) fn leave(&mut self) -> Option<()> {
+    fn leave(&mut self) -> Option<()> {
         self.look()?;
         self.lane.store_held()?;
         for (field, variables) in self.seen() {

@@ -9,7 +9,7 @@ use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_vm::differentiate::group::GROUP;
 
 use super::vectors::SharedVector;
-use super::{GroupTranslation, IN_VECTOR, VECTOR_BYTES, VECTORS, unaligned, vector_type};
+use super::{GroupTranslation, IN_VECTOR, VECTOR_BYTES, unaligned, vector_type};
 use crate::translate::memory::CELL;
 
 impl GroupTranslation<'_> {
@@ -43,13 +43,13 @@ impl GroupTranslation<'_> {
     }
 
     /// Bytes from a cell to the next one.
-    pub(super) fn distance(&self, space: Space) -> i64 {
+    fn distance(&self, space: Space) -> i64 {
         let rows = if space == Space::Adjoints { self.group.rows() } else { 1 };
         CELL * (GROUP * rows) as i64
     }
 
     /// Where the first number of a cell lies.
-    pub(super) fn place(&mut self, space: Space, address: ir::Value) -> Option<ir::Value> {
+    fn place(&mut self, space: Space, address: ir::Value) -> Option<ir::Value> {
         self.lane.place(space, address, self.distance(space))
     }
 
@@ -98,13 +98,13 @@ impl GroupTranslation<'_> {
     }
 
     /// Where a cell lies whose address is a literal: a place, and how many bytes behind it.
-    pub(super) fn known_place(&mut self, space: Space, address: SsaValue) -> Option<(ir::Value, i32)> {
+    fn known_place(&mut self, space: Space, address: SsaValue) -> Option<(ir::Value, i32)> {
         let first = literal(self.group.form(), address)?.checked_mul(self.distance(space))?;
         Some((self.lane.memory(space), i32::try_from(first).ok()?))
     }
 
     /// Where a vector of a cell lies, whose address may differ between lanes.
-    pub(super) fn places(&mut self, space: Space, address: SsaValue, n: usize) -> Option<Places> {
+    fn places(&mut self, space: Space, address: SsaValue, n: usize) -> Option<Places> {
         let offset = (n * VECTOR_BYTES) as i32;
         if let Some((memory, first)) = self.known_place(space, address)
             && let Some(offset) = first.checked_add(offset)
@@ -126,7 +126,7 @@ impl GroupTranslation<'_> {
 }
 
 /// Where two lanes' numbers of a cell lie: a place, and how many bytes behind it.
-pub(super) enum Places {
+enum Places {
     Vector(ir::Value, i32),
     Lanes([(ir::Value, i32); IN_VECTOR]),
 }

@@ -28,13 +28,7 @@ impl GroupTranslation<'_> {
     }
 
     /// The same, where what is compared with 0 says itself whether something holds.
-    pub(super) fn test_of_truth(
-        &mut self,
-        order: Order,
-        a: SsaValue,
-        b: SsaValue,
-        n: usize,
-    ) -> Option<ir::Value> {
+    fn test_of_truth(&mut self, order: Order, a: SsaValue, b: SsaValue, n: usize) -> Option<ir::Value> {
         let is_zero = matches!(self.group.form().op(b)?.kind, OpKind::Int(0));
         let is_known = is_zero && !self.masks.get(a.0 as usize)?.is_empty();
         match order {
@@ -132,7 +126,7 @@ impl GroupTranslation<'_> {
     }
 
     /// What an operation gives one lane after the other.
-    pub(super) fn each_lane(&mut self, op: &SsaOp, n: usize) -> Option<ir::Value> {
+    fn each_lane(&mut self, op: &SsaOp, n: usize) -> Option<ir::Value> {
         let type_ = vector_type(op.kind.facts().gives?);
         let used: Vec<SsaValue> = op.operands.iter().chain(&op.guard).copied().collect();
         let used: Vec<SsaValue> =

@@ -43,7 +43,7 @@ impl GroupTranslation<'_> {
     }
 
     /// By whom an operation is done.
-    pub(super) fn done_by(&self, value: SsaValue, op: &SsaOp) -> DoneBy {
+    fn done_by(&self, value: SsaValue, op: &SsaOp) -> DoneBy {
         let is_common = self.group.spread_of(op) == Spread::Common;
         match op.kind {
             // Nobody is told of these counts.
@@ -60,7 +60,7 @@ impl GroupTranslation<'_> {
     }
 
     /// Some of the operations, by their places, for each vector: of the first lanes all rows, and then of the others.
-    pub(super) fn apart(&mut self, ops: &[SsaValue], places: &[usize]) -> Option<()> {
+    fn apart(&mut self, ops: &[SsaValue], places: &[usize]) -> Option<()> {
         let rows = self.group.rows();
         for n in (0..VECTORS).flat_map(|first| (0..rows).map(move |row| first + row * VECTORS)) {
             for &place in places {
@@ -88,7 +88,7 @@ impl GroupTranslation<'_> {
     }
 
     /// What an operation does, or gives, in one vector.
-    pub(super) fn vector_op(&mut self, value: SsaValue, op: &SsaOp, n: usize) -> Option<()> {
+    fn vector_op(&mut self, value: SsaValue, op: &SsaOp, n: usize) -> Option<()> {
         match op.kind {
             OpKind::Store(space) => self.store(op, space, n)?,
             OpKind::Freed { .. } => self.freed(op, n)?,
@@ -108,7 +108,7 @@ impl GroupTranslation<'_> {
     }
 
     /// What an operation does, or gives, in all vectors.
-    pub(super) fn together(&mut self, value: SsaValue, op: &SsaOp) -> Option<()> {
+    fn together(&mut self, value: SsaValue, op: &SsaOp) -> Option<()> {
         let count = self.count(self.group.spread_of(op));
         match (op.kind, count) {
             (OpKind::Load(space), _) => self.load(value, op, space),

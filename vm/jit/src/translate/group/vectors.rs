@@ -32,7 +32,7 @@ impl GroupTranslation<'_> {
         }
     }
 
-    pub(super) fn copies(&mut self, value: SsaValue) -> Option<ir::Value> {
+    fn copies(&mut self, value: SsaValue) -> Option<ir::Value> {
         match self.group.form().op(value).map(|op| op.kind) {
             Some(OpKind::Real(bits)) => Some(self.constant(types::F64X2, bits)),
             Some(OpKind::Int(value)) => Some(self.constant(types::I64X2, value as u64)),
