@@ -91,7 +91,7 @@ impl GroupTurn {
         losses: &[InGroup<u64>],
         room: &mut Vec<CellMiss>,
     ) -> bool {
-        let bounds = Bounds::of(self.largest);
+        let bounds = RoundingBounds::of(self.largest);
         let rounding = bounds.rounding;
         let is_rounding = watch.is_same_way()
             && judged.ints.iter().all(|&cell| start.ints.get(cell) == end.ints.get(cell))
@@ -138,16 +138,16 @@ fn greater(a: InGroup<f64>, b: InGroup<f64>) -> InGroup<f64> {
 }
 
 /// What rounding explains.
-struct Bounds {
+struct RoundingBounds {
     rounding: Rounding,
     /// The last place of each lane's largest number.
     ulps: InGroup<f64>,
 }
 
-impl Bounds {
-    fn of(largest: InGroup<f64>) -> Bounds {
+impl RoundingBounds {
+    fn of(largest: InGroup<f64>) -> RoundingBounds {
         let ulps = std::array::from_fn(|lane| F64.ulp(largest[lane]));
-        Bounds { rounding: Rounding::of(RealSystem::F64), ulps }
+        RoundingBounds { rounding: Rounding::of(RealSystem::F64), ulps }
     }
 
     /// Finds those of some cells that differ. Whether none is off by more than rounding.
