@@ -66,6 +66,12 @@ impl RoutePlan {
         }
     }
 
+    /// The form of its code, where this is known of cells at the beginning. None where no code leads there.
+    pub(crate) fn form(&self, program: &Program, known: KnownCells) -> Option<SsaForm> {
+        let form = build(program.module(), program.flow(), self.version(program, known)).ok()?;
+        arrives(&form, self.to).then(|| improved(form, &PASSES))
+    }
+
     /// Of a way back that nobody judges only adjoints are asked for.
     fn observed(&self) -> Observed {
         match (self.gradient, self.level) {
@@ -134,11 +140,7 @@ impl Route {
         backend: &impl Backend,
         plan: RoutePlan,
     ) -> Option<Route> {
-        let form = build(program.module(), program.flow(), plan.version(program, known.clone())).ok()?;
-        if !arrives(&form, plan.to) {
-            return None;
-        }
-        let form = improved(form, &PASSES);
+        let form = plan.form(program, known.clone())?;
         let left = left_by(&form, plan.to);
         let compiled = Compiled::of(form, backend)?;
         Some(Route { program: program.clone(), plan, zeros: plan.zeros(program), known, left, compiled })

@@ -77,12 +77,12 @@ impl TurningRoutes {
     }
 
     /// Where they turn.
-    pub fn turn(&self) -> u32 {
+    pub(crate) fn turn(&self) -> u32 {
         self.turn
     }
 
     /// How much they check.
-    pub fn level(&self) -> CheckLevel {
+    pub(crate) fn level(&self) -> CheckLevel {
         self.level
     }
 
@@ -99,10 +99,14 @@ impl TurningRoutes {
     /// Both ways, if all that the way back asks of adjoints holds where the way there has come from a start, and one of them is that of a loss.
     fn both(&self, start: &RouteStart, loss: usize) -> Option<(&Route, &Route)> {
         let (there, back) = (self.there.as_ref()?, self.back.as_ref()?);
-        let is_of_frame = self.reals_of_main.contains(&(loss as u32));
         let is_as_asked =
-            !is_of_frame && !start.program().names_adjoints() && start.state().adjoints.is_none();
+            self.begin_without_adjoints(start.program(), loss) && start.state().adjoints.is_none();
         is_as_asked.then_some((there, back))
+    }
+
+    /// Whether no real of main's frame has an adjoint where a gradient turns, if none has one at the start.
+    fn begin_without_adjoints(&self, program: &Program, loss: usize) -> bool {
+        !self.reals_of_main.contains(&(loss as u32)) && !program.names_adjoints()
     }
 
     /// Sends a machine both ways for a loss, a cell by its place among the reals, with at most `most` steps there and no more than that and `slack`
@@ -171,7 +175,7 @@ impl TurningRoutes {
     }
 
     /// Whether code leads both ways from a start for some losses, and needs no machine.
-    pub fn are_bare(&self, start: &RouteStart, losses: impl Iterator<Item = usize>) -> bool {
+    pub(crate) fn are_bare(&self, start: &RouteStart, losses: impl Iterator<Item = usize>) -> bool {
         self.bare_ways(start, losses).is_some()
     }
 
@@ -179,11 +183,9 @@ impl TurningRoutes {
     pub(crate) fn may_be_bare(&self, program: &Program, losses: &[usize]) -> bool {
         let is_plain =
             |route: &Option<Route>| route.as_ref().is_some_and(|route| route.bare_demands().is_some());
-        let is_of_frame = |&loss: &usize| self.reals_of_main.contains(&(loss as u32));
         is_plain(&self.there)
             && is_plain(&self.back)
-            && !program.names_adjoints()
-            && !losses.iter().any(is_of_frame)
+            && losses.iter().all(|&loss| self.begin_without_adjoints(program, loss))
     }
 
     /// The ways, if they need no machine, and a start lacks nothing of what they take for granted.

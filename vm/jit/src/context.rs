@@ -1,6 +1,7 @@
 //! What native code is given, and where it leaves its answer: its one argument. Knows no operation.
 
 use std::mem::offset_of;
+use std::ptr::{null, null_mut};
 
 use reviver_vm::watch::{FreedSoFar, Watcher};
 
@@ -38,6 +39,34 @@ pub struct CodeContext<'c, 'w> {
     pub freed: FreedSoFar,
     /// Who is told of what is freed, unless it is small and changes the error only.
     pub watcher: Option<&'c mut Watcher<'w>>,
+}
+
+impl CodeContext<'_, '_> {
+    /// The context of a run that may make so many steps, whose jumps somebody may watch: it has no memory yet, nothing is counted, and nobody is told of what
+    /// is freed.
+    pub fn begun(left: u64, jumps: Option<&Watcher<'_>>) -> Self {
+        let (first, sign) = jumps.map_or((0, 0), |watcher| (watcher.first_interval(), watcher.sign()));
+        CodeContext {
+            ints: null_mut(),
+            reals: null_mut(),
+            adjoints: null_mut(),
+            references: null_mut(),
+            inputs: null(),
+            erased_bits: 0,
+            last_interval: first.wrapping_add(sign.wrapping_mul(left as i64)).wrapping_sub(sign),
+            discarded_bits: 0,
+            per_step_left: -sign,
+            drops: 0,
+            marks: 0,
+            calls: 0,
+            left,
+            fraction_bits: 0,
+            exit: 0,
+            has_failed: 0,
+            freed: FreedSoFar::default(),
+            watcher: None,
+        }
+    }
 }
 
 /// A field of the context, by its offset.

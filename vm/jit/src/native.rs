@@ -10,7 +10,6 @@ use cranelift_module::FuncId;
 use reviver_compile::backend::{Code, GroupCode, GroupJob, GroupOutcome};
 use reviver_compile::run::{CodeOutcome, Counts, Job};
 use reviver_vm::differentiate::group::{GROUP, SeenInGroup};
-use reviver_vm::watch::{FreedSoFar, Watcher};
 
 use crate::context::{CodeContext, GroupContext};
 
@@ -70,28 +69,17 @@ impl Code for Native {
     /// state that was found to be the program's, and each real has an adjoint where the form has a step that looks at one. Cells without a
     /// machine are as many as such a state has, and what the form demands besides, which is looked at before each run.
     fn run(&self, Job { inputs, cells, left, watcher }: Job) -> CodeOutcome {
-        let freed = watcher.as_ref().map(|watcher| watcher.freed_so_far()).unwrap_or_default();
-        let (last_interval, per_step_left) = clock(watcher.as_deref(), left);
         let mut context = CodeContext {
             ints: cells.ints.as_mut_ptr(),
             reals: cells.reals.as_mut_ptr(),
             adjoints: cells.adjoints.as_mut_ptr(),
             references: cells.references.as_mut_ptr(),
             inputs: inputs.as_ptr(),
-            last_interval,
-            per_step_left,
-            marks: 0,
-            left,
-            erased_bits: 0,
-            discarded_bits: 0,
-            drops: 0,
-            calls: 0,
             fraction_bits: self.fraction_bits,
-            exit: 0,
-            has_failed: 0,
-            freed,
-            watcher,
+            freed: watcher.as_ref().map(|watcher| watcher.freed_so_far()).unwrap_or_default(),
+            ..CodeContext::begun(left, watcher.as_deref())
         };
+        context.watcher = watcher;
         if (self.entry)(&mut context) == crate::translate::FAILED {
             return CodeOutcome::Failed;
         }
@@ -103,12 +91,6 @@ impl Code for Native {
         let counts = Counts { erased_bits, discarded_bits, drops, calls };
         CodeOutcome::Exit { exit, steps: left - context.left, counts }
     }
-}
-
-/// The number of the interval that the last step would cross, and what is added to that for each step that is left.
-fn clock(watcher: Option<&Watcher<'_>>, left: u64) -> (i64, i64) {
-    let (first, sign) = watcher.map_or((0, 0), |watcher| (watcher.first_interval(), watcher.sign()));
-    (first.wrapping_add(sign.wrapping_mul(left as i64)).wrapping_sub(sign), -sign)
 }
 
 /// The type of code for a group.
@@ -135,28 +117,13 @@ impl GroupCode for NativeGroup {
     /// Addresses are those of cells, as for one lane ([`Native::run`]): a room has as many of them as the form demands, which is looked at before each run, each
     /// with a number for every lane, and of adjoints for every row; so there are errors.
     fn run(&self, GroupJob { ints, reals, adjoints, left, mut watcher, seen }: GroupJob) -> GroupOutcome {
-        let (last_interval, per_step_left) = clock(watcher.as_deref(), left);
         let SeenInGroup { largest, errors } = seen;
         let mut context = GroupContext {
             lane: CodeContext {
                 ints: ints.as_mut_ptr().cast(),
                 reals: reals.as_mut_ptr().cast(),
                 adjoints: adjoints.as_mut_ptr().cast(),
-                references: std::ptr::null_mut(),
-                inputs: std::ptr::null(),
-                last_interval,
-                per_step_left,
-                marks: 0,
-                left,
-                erased_bits: 0,
-                discarded_bits: 0,
-                drops: 0,
-                calls: 0,
-                fraction_bits: 0,
-                exit: 0,
-                has_failed: 0,
-                freed: FreedSoFar::default(),
-                watcher: None,
+                ..CodeContext::begun(left, watcher.as_deref())
             },
             largest: largest.as_mut_ptr(),
             errors: errors.as_mut_ptr().cast(),

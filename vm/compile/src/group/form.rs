@@ -24,7 +24,7 @@ pub enum Spread {
 }
 
 /// Integers in memory that may differ between lanes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpreadInts {
     cells: BTreeSet<u32>,
     /// Whether any other cell may, too.
@@ -51,7 +51,7 @@ impl FromIterator<u32> for SpreadInts {
     }
 }
 
-/// What a group begins a form with, and nobody asks for behind it.
+/// What a group begins a form with, and what nobody asks for behind it.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupStart<'g> {
     /// The cells of the losses, one a row: no other real has an adjoint.

@@ -13,11 +13,9 @@ use reviver_vm::watch::{Rounding, Watch, Watcher};
 use reviver_vm::{CheckLevel, Program};
 
 use crate::backend::{Backend, GroupCode, GroupJob, GroupOutcome};
-use crate::build::build;
 use crate::form::{Demands, SsaForm};
 use crate::known::KnownCells;
 use crate::left::left_by;
-use crate::passes::{PASSES, improved};
 use crate::route::{MOST_STEPS, RoutePlan};
 use crate::start::RouteStart;
 use crate::turning::TurningRoutes;
@@ -97,25 +95,20 @@ impl GroupRoutes {
             return None;
         }
         let (turn, level) = (alone.turn(), alone.level());
-        let [there, back] = RoutePlan::gradient(program, turn, level);
-        let built = |plan: &RoutePlan, known: KnownCells| {
-            let form = build(program.module(), program.flow(), plan.version(program, known)).ok()?;
-            Some(improved(form, &PASSES))
-        };
-        let form = built(&there, KnownCells::default())?;
+        let [plan_there, plan_back] = RoutePlan::gradient(program, turn, level);
+        let form = plan_there.form(program, KnownCells::default())?;
         let left = left_by(&form, turn);
         let ints = given.iter().filter(|(class, _)| *class == Class::Int).map(|&(_, cell)| cell as u32);
         let begun = GroupStart { losses, ints: ints.collect(), settled: KnownCells::default() };
-        let (there_way, ints) = GroupWay::new((&there, form), backend, begun)?;
-        let form = built(&back, left)?;
-        let settled = if there.zeros(program).cells {
-            zeros_of_frame(program, &left_by(&form, back.to))
-        } else {
-            KnownCells::default()
+        let (there, ints) = GroupWay::new((&plan_there, form), backend, begun)?;
+        let form = plan_back.form(program, left)?;
+        let settled = match plan_there.zeros(program).cells {
+            true => zeros_of_frame(program, &left_by(&form, plan_back.to)),
+            false => KnownCells::default(),
         };
         let begun = GroupStart { losses, ints, settled: settled.clone() };
-        let (back, _) = GroupWay::new((&back, form), backend, begun)?;
-        let (alone, losses, given, there) = (Arc::clone(alone), losses.to_vec(), given.to_vec(), there_way);
+        let (back, _) = GroupWay::new((&plan_back, form), backend, begun)?;
+        let (alone, losses, given) = (Arc::clone(alone), losses.to_vec(), given.to_vec());
         let rooms = Arc::new(RoomToken);
         Some(GroupRoutes { alone, there, back, settled, level, losses, given, rooms })
     }
@@ -151,9 +144,9 @@ impl GroupRoutes {
         match self.both_ways(room, (most, slack)) {
             Ok(()) => {
                 let (rows, adjoints) = (self.losses.len(), &room.adjoints[..]);
-                let gradients = room.values.iter().enumerate();
-                let gradients = gradients.map(|(row, &values)| GroupGradient { row, rows, values, adjoints });
-                gradients.enumerate().for_each(|(row, gradient)| each(row, gradient));
+                for (row, &values) in room.values.iter().enumerate() {
+                    each(row, GroupGradient { row, rows, values, adjoints });
+                }
                 GroupEnd::Done
             }
             Err(end) => end,

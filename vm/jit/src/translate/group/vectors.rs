@@ -96,7 +96,7 @@ impl GroupTranslation<'_> {
         self.lane.builder.ins().bitcast(type_, MemFlags::new(), vector)
     }
 
-    /// Without signs. (What the library makes of its own instruction builds the mask each time.)
+    /// Without signs. Cranelift's own instruction builds the mask each time.
     pub(super) fn magnitude(&mut self, a: ir::Value) -> ir::Value {
         let mask = self.constant(types::F64X2, !(-0.0_f64).to_bits());
         self.lane.builder.ins().band(a, mask)
