@@ -1,5 +1,15 @@
 //! What the text of a shader and whoever dispatches it agree on. Knows no form and no device.
 
+/// What a text of a shader does with a lane whose rounds don't last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShaderPass {
+    /// It leaves it as it was: the lane begins anew in another dispatch. What keeps lanes isn't there, which is many times as quick where a
+    /// device goes through it without need, as those do that are software.
+    Single,
+    /// It keeps it, and the lane goes on in the next dispatch.
+    Resumable,
+}
+
 /// A shader of which each invocation is one lane, and what it is bound to.
 ///
 /// Group 0 has these bindings, all of storage; *u64* means 64-bit words, in which a real or an integer of fewer bits is in the low ones
@@ -13,7 +23,7 @@
 /// 4. `array<u64>`, read and write: `kept` words a lane, which are its own from one dispatch to the next. Nobody fills them before
 ///    the first one.
 /// 5. `array<u32>`, read and write: `status` of each lane, [`status`] below; filled with [`status::BEGINS`] before the first dispatch. The
-///    words behind `stride` are three: words `stride` counts lanes that are under way behind this dispatch (atomic; the host makes it
+///    words behind `stride` are three: word `stride` counts lanes that haven't ended behind this dispatch (atomic; the host makes it
 ///    0 before each dispatch).
 /// 6. `array<u64>`, read and write: steps that each lane has made; 0 before the first dispatch.
 ///
@@ -22,7 +32,11 @@
 /// `UNDERWAY`, do nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LaneShader {
+    /// Its text as [`ShaderPass::Resumable`].
     pub wgsl: String,
+    /// Its text as [`ShaderPass::Single`], if lanes of it are ever kept: the bindings are the same, and `kept` may be used in another way, because none of
+    /// its lanes is under way behind a dispatch.
+    pub single_pass: Option<String>,
     /// Never empty: word 0 is 0, so that zeros in sums and products are loaded and not written.
     pub constants: Vec<u64>,
     pub given: u32,

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
+use crate::shader::ShaderPass;
 use crate::structure::StructurePiece;
 
 /// The number of a place, as the variable has it; 0 says that control flows as it stands.
@@ -26,7 +27,7 @@ pub(crate) enum ShaderStatement {
     },
     /// Repeated until it is left.
     Loop(Vec<ShaderStatement>),
-    /// A round of a loop begins, of which this block is the head: a lane may be kept here.
+    /// A round of a loop begins, of which this block is the head: a lane may be kept here, or leave the loop for good.
     Round {
         head: u32,
         label: StatementLabel,
@@ -54,23 +55,34 @@ pub(crate) enum AskedLabels {
     LeadsPast(StatementLabel),
 }
 
-/// The statements of pieces, and by label the heads at which a lane may be kept.
+/// The statements of pieces, and by label the heads of loops.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShaderStatements {
     pub all: Vec<ShaderStatement>,
     pub heads: BTreeMap<StatementLabel, u32>,
+    /// Whether control may come to the end of them: that of a lane that has left a loop for good, where nothing else leaves it.
+    pub is_open: bool,
 }
 
 impl ShaderStatements {
-    pub fn of(pieces: &[StructurePiece]) -> ShaderStatements {
-        let mut lowering = StructureLowering::default();
+    pub fn of(pieces: &[StructurePiece], pass: ShaderPass) -> ShaderStatements {
+        let mut lowering = StructureLowering {
+            pass,
+            heads: BTreeMap::new(),
+            places: BTreeMap::new(),
+            around_loops: BTreeMap::new(),
+            around_places: BTreeMap::new(),
+        };
         lowering.number_heads(pieces);
         lowering.number_places(pieces, None);
         let heads: BTreeMap<StatementLabel, u32> =
             lowering.heads.iter().map(|(&head, &label)| (label, head)).collect();
-        let entering = heads.keys().copied().collect();
-        let (all, _) = lowering.sequence(pieces, StatementSequence::led(entering), Around::default());
-        ShaderStatements { all, heads }
+        let entering = match pass {
+            ShaderPass::Single => BTreeSet::new(),
+            ShaderPass::Resumable => heads.keys().copied().collect(),
+        };
+        let (all, ended) = lowering.sequence(pieces, StatementSequence::led(entering), Around::default());
+        ShaderStatements { all, heads, is_open: ended.is_open }
     }
 }
 
@@ -96,8 +108,9 @@ struct Ended {
     is_open: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct StructureLowering {
+    pass: ShaderPass,
     /// By head of a loop: those of the loops in a piece follow each other.
     heads: BTreeMap<u32, StatementLabel>,
     /// By block that is a place.
@@ -291,6 +304,10 @@ impl StructureLowering {
         let (within, others): (BTreeSet<StatementLabel>, BTreeSet<StatementLabel>) =
             written.led.iter().partition(|label| labels.contains(label));
         let mut inner = StatementSequence::led(within);
+        // A loop inside may lead to this head.
+        if self.labels(body).is_some() {
+            inner.led.insert(label);
+        }
         inner.arrive(Some(label));
         inner.flow(ShaderStatement::Round { head, label });
         let around = Around { falls: Some(head), inside: Some((head, falls)) };
@@ -314,7 +331,8 @@ impl StructureLowering {
                 written.put(ShaderStatement::If { asked, yes: vec![statement], no: Vec::new() });
             }
         }
-        written.is_open &= ended.breaks || !others.is_empty();
+        let is_left = ended.breaks || self.pass == ShaderPass::Single;
+        written.is_open &= is_left || !others.is_empty();
         written.led = others;
         written.led.extend(ended.left);
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use wgpu::{BufferUsages, MapMode};
 
 use super::clock::{CLOCK_BYTES, DeviceClock};
-use super::pipeline::Pipeline;
+use super::pipeline::{Pipeline, ShaderBindings};
 use super::room::{BEFORE_RESULTS, BEHIND_STATUSES, CLOCK, STATUS, WORD, WordShape, groups};
 use crate::device::BatchDevice;
 use crate::error::BatchError;
@@ -27,7 +27,7 @@ pub(super) struct Buffers {
     found: wgpu::Buffer,
     statuses: wgpu::Buffer,
     steps: wgpu::Buffer,
-    /// To the processor: the count of lanes under way and the clock, then words, steps and statuses.
+    /// To the processor: the count of lanes that are left and the clock, then words, steps and statuses.
     back: wgpu::Buffer,
     clock: Option<DeviceClock>,
     of_first: wgpu::BindGroup,
@@ -49,7 +49,7 @@ pub(super) struct AskedDispatch {
     pub is_first: bool,
     pub dispatches: u32,
     pub rounds: u32,
-    /// Whether the results are copied back, and not the count of lanes under way only.
+    /// Whether the results are copied back, and not the count of lanes that are left only.
     pub with_results: bool,
 }
 
@@ -103,7 +103,7 @@ impl Buffers {
     /// [`BatchError::Memory`] where the device has no room for them, and what it reports besides.
     pub fn new(
         device: &BatchDevice,
-        pipeline: &Pipeline,
+        bindings: &ShaderBindings,
         shape: WordShape,
         lanes: usize,
     ) -> Result<Self, BatchError> {
@@ -131,8 +131,8 @@ impl Buffers {
             let results = BEFORE_RESULTS + shape.bytes_of_results() * capacity;
             let back = buffer("back", results, BufferUsages::MAP_READ | BufferUsages::COPY_DST, false);
             let bound = [&given, &found, &kept, &statuses, &steps];
-            let of_first = pipeline.bind(device, (&parameters, 0), bound);
-            let of_next = pipeline.bind(device, (&parameters, OF_NEXT), bound);
+            let of_first = bindings.bind(device, (&parameters, 0), bound);
+            let of_next = bindings.bind(device, (&parameters, OF_NEXT), bound);
             let (clock, sent) = (DeviceClock::of(device), None);
             Self {
                 capacity,
@@ -222,8 +222,8 @@ impl Buffers {
         Ok(Pending { begun, with_results: asked.with_results, has_dispatches, answer })
     }
 
-    /// Waits for a submission: how many lanes are under way behind its last dispatch.
-    pub fn under_way(&self, device: &BatchDevice, pending: &Pending) -> Result<u32, BatchError> {
+    /// Waits for a submission: how many lanes haven't ended behind its last dispatch.
+    pub fn left(&self, device: &BatchDevice, pending: &Pending) -> Result<u32, BatchError> {
         device.wait(&pending.answer.submission, &pending.answer.mapped)?;
         let bytes = self.back_bytes(device, 0..STATUS)?;
         let count = bytemuck::pod_collect_to_vec::<u8, u32>(&bytes);

@@ -3,7 +3,8 @@
 //! | module | what it is |
 //! |---|---|
 //! | `room` | how many lanes fit |
-//! | `pipeline` | the shader as the device has it |
+//! | `passes` | which of the shader's texts lanes begin and go on with |
+//! | `pipeline` | a text as the device has it |
 //! | `buffers` | memory for one block of lanes |
 //! | `pace` | how much is asked for at once |
 //! | `clock` | how long the device works on it |
@@ -11,6 +12,7 @@
 mod buffers;
 mod clock;
 mod pace;
+mod passes;
 mod pipeline;
 mod room;
 #[cfg(test)]
@@ -23,13 +25,12 @@ use std::time::{Duration, Instant};
 
 use buffers::{AskedDispatch, Buffers, LaneSpan, Pending};
 use pace::Pace;
-use pipeline::Pipeline;
+use passes::ShaderPasses;
 use room::WordShape;
 
-use crate::code::ShaderCode;
 use crate::device::{BatchDevice, DeviceNumbers};
 use crate::error::BatchError;
-use crate::shader::{LaneShader, WORKGROUP, status};
+use crate::shader::{LaneShader, ShaderPass, WORKGROUP, status};
 use crate::valid::names_wide_floats;
 
 /// How a lane ended.
@@ -63,14 +64,12 @@ pub struct LanesRun {
 #[derive(Debug)]
 pub(crate) struct DeviceShader {
     device: BatchDevice,
-    pipeline: Pipeline,
+    passes: ShaderPasses,
     shape: WordShape,
     most_lanes: usize,
     /// Memory that no batch uses now.
     idle: Mutex<Vec<Buffers>>,
     pace: Mutex<Pace>,
-    #[cfg(test)]
-    most_rounds: u32,
 }
 
 /// Lanes of a block, where more would fit: while the device works on one, the next one is sent, and so they mustn't be too few.
@@ -88,31 +87,17 @@ impl DeviceShader {
     /// [`BatchError::Shader`] for a text that isn't one, [`BatchError::Lacks`] where the device doesn't have its numbers or ends loops too
     /// early for it, [`BatchError::Memory`] where not even one group of lanes fits, and what the device reports.
     pub fn new(device: &BatchDevice, shader: &LaneShader) -> Result<Self, BatchError> {
-        let info = device.info();
         if names_wide_floats(&shader.wgsl) {
             device.has(DeviceNumbers::F64)?;
         }
-        let code = ShaderCode::of(&shader.wgsl, device.lowering(), info.has_f64, shader.helper_rounds)?;
-        let Some(rounds) = device.probe().rounds_of_a_lane(code.uncounted_rounds) else {
-            return Err(info.lacks("loops of enough rounds", "use another device, or the processor"));
-        };
         let shape = WordShape::of(shader);
         let most_lanes = shape.most_lanes(&device.wgpu().limits());
         if most_lanes == 0 {
             return Err(BatchError::Memory { lanes: WORKGROUP as usize });
         }
-        let pipeline = Pipeline::new(device, &code.form, &shader.constants)?;
-        let (idle, pace) = (Mutex::new(Vec::new()), Mutex::new(Pace::new(rounds)));
-        Ok(Self {
-            device: device.clone(),
-            pipeline,
-            shape,
-            most_lanes,
-            idle,
-            pace,
-            #[cfg(test)]
-            most_rounds: rounds,
-        })
+        let passes = ShaderPasses::new(device, shader)?;
+        let pace = Mutex::new(Pace::new(passes.most_rounds(), passes.has_single()));
+        Ok(Self { device: device.clone(), passes, shape, most_lanes, idle: Mutex::new(Vec::new()), pace })
     }
 
     /// The most lanes that the device can have at once. Longer batches are carried out in blocks.
@@ -195,13 +180,13 @@ impl DeviceShader {
     }
 
     fn new_buffers(&self, lanes: usize) -> Result<Buffers, BatchError> {
-        Buffers::new(&self.device, &self.pipeline, self.shape, lanes)
+        Buffers::new(&self.device, self.passes.bindings(), self.shape, lanes)
     }
 
     /// No lane makes more rounds in one dispatch.
     #[cfg(test)]
     pub fn limit_rounds(&self, rounds: u32) {
-        *lock(&self.pace) = Pace::new(rounds.min(self.most_rounds));
+        *lock(&self.pace) = Pace::new(rounds.min(self.passes.most_rounds()), self.passes.has_single());
     }
 
     #[cfg(test)]
@@ -233,6 +218,7 @@ struct Flight {
     buffers: Buffers,
     range: Range<usize>,
     block: LaneSpan,
+    pass: ShaderPass,
     pending: Pending,
 }
 
@@ -286,54 +272,71 @@ impl Batch<'_, '_> {
         let Some(mut buffers) = self.free.pop() else {
             return Err(BatchError::Memory { lanes: range.len() });
         };
-        let DeviceShader { device, pipeline, .. } = self.shader;
+        let DeviceShader { device, passes, .. } = self.shader;
         let begun = Instant::now();
         buffers.send(device, self.given, &range)?;
         self.ran.upload += begun.elapsed();
-        let Pace { rounds, ends_at_once, .. } = self.pace;
-        let with_results = ends_at_once || self.results_are_few(block);
+        let (pass, rounds) = self.pace.begin();
+        let with_results = self.pace.ends_at_once || self.results_are_few(block);
         let asked = AskedDispatch { is_first: true, dispatches: 1, rounds, with_results };
-        let pending = buffers.submit(device, pipeline, block, asked)?;
-        Ok(Flight { buffers, range, block, pending })
+        let pending = buffers.submit(device, passes.pipeline(device, pass)?, block, asked)?;
+        Ok(Flight { buffers, range, block, pass, pending })
     }
 
     /// Has the device go on with a block until no lane is under way, and reads what they have come to.
     fn land(&mut self, flight: Flight) -> Result<Buffers, BatchError> {
-        let Flight { mut buffers, range, block, mut pending } = flight;
-        let DeviceShader { device, pipeline, .. } = self.shader;
+        let Flight { mut buffers, range, block, mut pass, mut pending } = flight;
+        let DeviceShader { device, passes, .. } = self.shader;
         let mut submissions = 1;
         loop {
-            let under_way = buffers.under_way(device, &pending)?;
-            if let Some(worked) = buffers.worked(device, &pending)? {
+            let left = buffers.left(device, &pending)?;
+            let worked = buffers.worked(device, &pending)?;
+            if let Some(worked) = worked {
                 *self.ran.worked.get_or_insert_default() += worked;
             }
             let took = self.heard.max(pending.begun).elapsed();
             self.heard = Instant::now();
-            if under_way == 0 && pending.with_results {
+            if left == 0 && pending.with_results {
                 break;
             }
             buffers.done();
-            let mut asked = AskedDispatch {
-                is_first: false,
-                dispatches: 0,
-                rounds: self.pace.rounds,
-                with_results: true,
-            };
-            if under_way > 0 {
+            let mut asked = AskedDispatch { is_first: false, dispatches: 0, rounds: 0, with_results: true };
+            if left > 0 {
                 self.is_wanted()?;
-                self.pace.learn(took);
-                asked.rounds = self.pace.rounds;
-                asked.dispatches = self.pace.dispatches;
-                asked.with_results = self.results_are_few(block);
+                // The first submission may have had a driver compile, which the device's clock doesn't count.
+                let took = if pass == ShaderPass::Single { worked.unwrap_or(took) } else { took };
+                (pass, asked) = self.next(pass, took, left as usize, block);
                 submissions += 1;
             }
-            pending = buffers.submit(device, pipeline, block, asked)?;
+            pending = buffers.submit(device, passes.pipeline(device, pass)?, block, asked)?;
         }
         self.pace.ends_at_once = submissions == 1;
         let begun = Instant::now();
         self.read(&buffers, &range, block)?;
         self.ran.download += begun.elapsed();
         Ok(buffers)
+    }
+
+    /// What is dispatched where a pass took so long and left lanes behind.
+    fn next(
+        &mut self,
+        pass: ShaderPass,
+        took: Duration,
+        left: usize,
+        block: LaneSpan,
+    ) -> (ShaderPass, AskedDispatch) {
+        let with_results = self.results_are_few(block);
+        let asked = |rounds, dispatches| AskedDispatch { is_first: false, dispatches, rounds, with_results };
+        match pass {
+            ShaderPass::Single => match self.pace.begin_again(took, left, block.lanes) {
+                Some(rounds) => (ShaderPass::Single, asked(rounds, 1)),
+                None => (ShaderPass::Resumable, asked(self.pace.rounds, 1)),
+            },
+            ShaderPass::Resumable => {
+                self.pace.learn(took);
+                (ShaderPass::Resumable, asked(self.pace.rounds, self.pace.dispatches))
+            }
+        }
     }
 
     fn read(&mut self, buffers: &Buffers, range: &Range<usize>, block: LaneSpan) -> Result<(), BatchError> {

@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+use crate::shader::ShaderPass;
+
 /// Watchdogs of drivers and whoever interrupts wait for one submission.
 const LONG: Duration = Duration::from_millis(100);
 /// Below this, more can be asked for.
 const SHORT: Duration = Duration::from_millis(20);
 /// Rounds of a lane in its first dispatch, when nothing is known of it.
 const ROUNDS_AT_FIRST: u32 = 256;
+/// At most so many times as many rounds are tried next in a single pass: what the last one did is done anew.
+const MOST_GROWTH: u32 = 16;
 /// Dispatches of one submission. More wouldn't save any time that can be measured.
 const MOST_DISPATCHES: u32 = 64;
 
@@ -23,19 +27,48 @@ pub(super) struct Pace {
     most_rounds: u32,
     /// The lanes that this was found for.
     lanes: usize,
+    /// Rounds of each lane in a single pass. None where blocks begin with lanes that can be kept.
+    single: Option<u32>,
 }
 
 impl Pace {
-    /// At the beginning; no lane can make more than `most_rounds` in one dispatch.
-    pub fn new(most_rounds: u32) -> Self {
+    /// At the beginning; no lane can make more than `most_rounds` in one dispatch, and `has_single` is whether the shader has a text for a single pass.
+    pub fn new(most_rounds: u32, has_single: bool) -> Self {
         let rounds = ROUNDS_AT_FIRST.min(most_rounds);
-        Self { rounds, dispatches: 1, ends_at_once: true, most_rounds, lanes: 0 }
+        let single = has_single.then_some(rounds);
+        Self { rounds, dispatches: 1, ends_at_once: true, most_rounds, lanes: 0, single }
+    }
+
+    /// How a block begins: the rounds of each lane in the first dispatch of a pass.
+    pub fn begin(&self) -> (ShaderPass, u32) {
+        match self.single {
+            Some(rounds) => (ShaderPass::Single, rounds),
+            None => (ShaderPass::Resumable, self.rounds),
+        }
+    }
+
+    /// The rounds of another single pass behind one that took so long and didn't do for `left` of `lanes`. None where lanes had better be kept: more rounds
+    /// would take too long.
+    pub fn begin_again(&mut self, took: Duration, left: usize, lanes: usize) -> Option<u32> {
+        let rounds = self.single?;
+        let growth = LONG.as_micros() / took.as_micros().max(1);
+        let growth = u32::try_from(growth).unwrap_or(MOST_GROWTH).min(MOST_GROWTH);
+        if growth >= 2 && rounds < self.most_rounds {
+            self.single = Some(rounds.saturating_mul(growth).min(self.most_rounds));
+            return self.single;
+        }
+        // What lanes do in vain is little beside what long ones do. Where most of them are long, nothing is gained for the others.
+        if left > lanes / 2 {
+            self.single = None;
+        }
+        None
     }
 
     /// For a batch of so many lanes. What was found for fewer doesn't hold for many.
     pub fn for_lanes(self, lanes: usize) -> Self {
         if lanes > self.lanes.saturating_mul(2) {
-            return Self { lanes, ends_at_once: self.ends_at_once, ..Self::new(self.most_rounds) };
+            let new = Self::new(self.most_rounds, self.single.is_some());
+            return Self { lanes, ends_at_once: self.ends_at_once, ..new };
         }
         Self { lanes: lanes.max(self.lanes), dispatches: 1, ..self }
     }
@@ -60,7 +93,7 @@ mod tests {
 
     #[test]
     fn quick_submissions_grow_and_slow_ones_shrink() {
-        let mut pace = Pace::new(8000);
+        let mut pace = Pace::new(8000, false);
         for _ in 0..20 {
             pace.learn(Duration::from_millis(1));
         }
@@ -75,10 +108,27 @@ mod tests {
 
     #[test]
     fn more_lanes_begin_anew() {
-        let mut pace = Pace::new(8000).for_lanes(100);
+        let mut pace = Pace::new(8000, false).for_lanes(100);
         pace.learn(Duration::ZERO);
         assert_eq!(pace.for_lanes(150).rounds, 1024);
         assert_eq!(pace.for_lanes(1000).rounds, ROUNDS_AT_FIRST);
-        assert_eq!(Pace::new(7).for_lanes(1).rounds, 7);
+        assert_eq!(Pace::new(7, false).for_lanes(1).rounds, 7);
+    }
+
+    #[test]
+    fn a_single_pass_is_tried_again_while_that_is_quick() {
+        let mut pace = Pace::new(8000, true);
+        assert_eq!(pace.begin(), (ShaderPass::Single, ROUNDS_AT_FIRST));
+        assert_eq!(pace.begin_again(Duration::from_millis(20), 100, 100), Some(1280));
+        assert_eq!(pace.begin_again(Duration::ZERO, 100, 100), Some(8000));
+        assert_eq!(pace.begin(), (ShaderPass::Single, 8000));
+        // A few lanes that are longer don't keep the others from it.
+        assert_eq!(pace.begin_again(Duration::ZERO, 50, 100), None);
+        assert_eq!(pace.begin(), (ShaderPass::Single, 8000));
+        assert_eq!(pace.begin_again(Duration::ZERO, 51, 100), None);
+        assert_eq!(pace.begin(), (ShaderPass::Resumable, ROUNDS_AT_FIRST));
+        let mut slow = Pace::new(8000, true);
+        assert_eq!(slow.begin_again(Duration::from_millis(60), 1, 100), None);
+        assert_eq!(Pace::new(8000, false).begin(), (ShaderPass::Resumable, ROUNDS_AT_FIRST));
     }
 }

@@ -1,4 +1,4 @@
-//! A shader as the device has it, and what it is bound to. Knows no lane.
+//! A text of a shader as the device has it, and what shaders are bound to. Knows no lane.
 
 use wgpu::util::DeviceExt;
 
@@ -7,12 +7,18 @@ use crate::device::BatchDevice;
 use crate::error::BatchError;
 use crate::passthrough::{ENTRY, passed_module};
 
-/// A compiled shader with its constants.
+/// What all texts of a shader are bound to alike.
+#[derive(Debug)]
+pub(super) struct ShaderBindings {
+    layout: wgpu::BindGroupLayout,
+    of_pipelines: wgpu::PipelineLayout,
+    constants: wgpu::Buffer,
+}
+
+/// A compiled text.
 #[derive(Debug)]
 pub(super) struct Pipeline {
     compute: wgpu::ComputePipeline,
-    layout: wgpu::BindGroupLayout,
-    constants: wgpu::Buffer,
 }
 
 /// Bindings that shaders only read: parameters, constants, what lanes are given.
@@ -24,7 +30,11 @@ impl Pipeline {
     /// # Errors
     ///
     /// What the device reports. Some drivers compile only before the first dispatch.
-    pub fn new(device: &BatchDevice, form: &ShaderForm, constants: &[u64]) -> Result<Self, BatchError> {
+    pub fn new(
+        device: &BatchDevice,
+        form: &ShaderForm,
+        bindings: &ShaderBindings,
+    ) -> Result<Self, BatchError> {
         device.watched(0, || {
             let wgpu = device.wgpu();
             let module = match form {
@@ -34,37 +44,49 @@ impl Pipeline {
                     source: wgpu::ShaderSource::Wgsl(text.as_str().into()),
                 }),
             };
-            let layout = wgpu.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                label: Some("lanes"),
-                entries: &std::array::from_fn::<_, { BINDINGS as usize }, _>(|number| entry(number as u32)),
-            });
-            let of_pipeline = wgpu.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some("lanes"),
-                bind_group_layouts: &[Some(&layout)],
-                ..Default::default()
-            });
             let compute = wgpu.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some("lanes"),
-                layout: Some(&of_pipeline),
+                layout: Some(&bindings.of_pipelines),
                 module: &module,
                 entry_point: Some(ENTRY),
                 compilation_options: wgpu::PipelineCompilationOptions::default(),
                 cache: None,
             });
-            let constants = wgpu.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-                label: Some("constants"),
-                contents: bytemuck::cast_slice(constants),
-                usage: wgpu::BufferUsages::STORAGE,
-            });
-            Self { compute, layout, constants }
+            Self { compute }
         })
     }
 
     pub fn compute(&self) -> &wgpu::ComputePipeline {
         &self.compute
     }
+}
 
-    /// Binds it to its parameters (from a place in their buffer on), and to the five buffers from what is given to the steps.
+impl ShaderBindings {
+    /// # Errors
+    ///
+    /// What the device reports.
+    pub fn new(device: &BatchDevice, constants: &[u64]) -> Result<Self, BatchError> {
+        device.watched(0, || {
+            let wgpu = device.wgpu();
+            let layout = wgpu.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some("lanes"),
+                entries: &std::array::from_fn::<_, { BINDINGS as usize }, _>(|number| entry(number as u32)),
+            });
+            let of_pipelines = wgpu.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("lanes"),
+                bind_group_layouts: &[Some(&layout)],
+                ..Default::default()
+            });
+            let constants = wgpu.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+                label: Some("constants"),
+                contents: bytemuck::cast_slice(constants),
+                usage: wgpu::BufferUsages::STORAGE,
+            });
+            Self { layout, of_pipelines, constants }
+        })
+    }
+
+    /// Binds a shader to its parameters (from a place in their buffer on), and to the five buffers from what is given to the steps.
     pub fn bind(
         &self,
         device: &BatchDevice,

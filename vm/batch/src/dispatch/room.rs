@@ -13,11 +13,11 @@ pub(super) struct WordShape {
 
 /// Bytes of a word.
 pub(super) const WORD: usize = 8;
-/// Bytes of a lane's status, and of the count of lanes under way.
+/// Bytes of a lane's status, and of the count of lanes that are left.
 pub(super) const STATUS: usize = 4;
 /// Words behind the statuses.
 pub(super) const BEHIND_STATUSES: usize = 3;
-/// Where the device's clock is read back: behind the count of lanes under way.
+/// Where the device's clock is read back: behind the count of lanes that are left.
 pub(super) const CLOCK: usize = 16;
 /// Bytes in front of what is read back.
 pub(super) const BEFORE_RESULTS: usize = CLOCK + CLOCK_BYTES;

@@ -40,7 +40,15 @@ const FAILS: u64 = u64::MAX;
 const ENDLESS: u64 = 1 << 60;
 
 fn shader_of_rounds() -> LaneShader {
-    LaneShader { wgsl: with_main(ROUNDS), constants: vec![0], given: 1, found: 1, kept: 2, helper_rounds: 64 }
+    LaneShader {
+        wgsl: with_main(ROUNDS),
+        single_pass: None,
+        constants: vec![0],
+        given: 1,
+        found: 1,
+        kept: 2,
+        helper_rounds: 64,
+    }
 }
 
 fn series(state: u64, n: u64) -> u64 {
@@ -155,6 +163,7 @@ fn most_steps_have_64_bits() {
     ";
     let text = LaneShader {
         wgsl: with_main(body),
+        single_pass: None,
         constants: vec![0],
         given: 0,
         found: 1,
@@ -327,6 +336,7 @@ fn texts_that_are_no_shaders_are_refused() {
     let Some(device) = device() else { return };
     let with = |wgsl: String, kept| LaneShader {
         wgsl,
+        single_pass: None,
         constants: vec![0],
         given: 0,
         found: 0,
@@ -353,6 +363,7 @@ fn statuses_that_mean_nothing_are_the_devices_fault() {
     for body in ["", "atomicStore(&statuses[lane], 1u);", "atomicStore(&statuses[lane], 9u);"] {
         let text = LaneShader {
             wgsl: with_main(body),
+            single_pass: None,
             constants: vec![0],
             given: 0,
             found: 0,

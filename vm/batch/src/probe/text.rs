@@ -25,7 +25,15 @@ pub(crate) fn lane_shader(given: u32, lines: &str, words: &[String], constants: 
         .collect();
     let found = u32::try_from(words.len()).unwrap_or(u32::MAX);
     let body = format!("{lines}\n{stores}    atomicStore(&statuses[lane], 2u);\n");
-    LaneShader { wgsl: with_main(&body), constants, given, found, kept: 0, helper_rounds: 0 }
+    LaneShader {
+        wgsl: with_main(&body),
+        single_pass: None,
+        constants,
+        given,
+        found,
+        kept: 0,
+        helper_rounds: 0,
+    }
 }
 
 /// The text of a shader of which `body` is what a lane does that is under way: it has `lane` and `stride`.

@@ -6,6 +6,7 @@ use reviver_compile::written::followed;
 use reviver_isa::instruction::Class;
 
 use super::{ControlType, Writer};
+use crate::shader::ShaderPass;
 use crate::statements::{AskedLabels, ShaderStatement};
 
 impl Writer<'_> {
@@ -97,13 +98,24 @@ impl Writer<'_> {
         }
     }
 
-    /// A round of a loop begins: a lane that has failed ends here, and one that has made enough rounds is kept for later.
+    /// A round of a loop begins: a lane that has failed ends here, or has nothing to do in it, and so does one that has made enough rounds.
     fn round(&mut self, head: u32, label: u32) {
         let is_back = self.leads_back(head);
         self.line("rounds = rounds + 1u;");
         // A way back that makes more steps than there were is lost.
-        let lost = if is_back { " | (clock < 0li)" } else { "" };
-        self.open(format!("if (failed | (rounds > most_rounds){lost}) {{"));
+        if is_back {
+            self.line("failed = failed | (clock < 0li);");
+        }
+        self.open("if (has_failed() | (rounds > most_rounds)) {");
+        match self.pass {
+            ShaderPass::Single => self.line("break;"),
+            ShaderPass::Resumable => self.keep(head, label, is_back),
+        }
+        self.close();
+    }
+
+    /// A lane that hasn't failed is kept at the head of a loop, and goes on there later.
+    fn keep(&mut self, head: u32, label: u32, is_back: bool) {
         self.line(format!("lead = {label}u;"));
         let kept = self.kept.get(&head).cloned().unwrap_or_default();
         for (word, value) in (self.control.len()..).zip(kept) {
@@ -122,9 +134,8 @@ impl Writer<'_> {
         if !is_back {
             self.line("steps[lane] = bitcast<u64>(clock);");
         }
-        self.line(format!("end_lane(failed{lost}, {is_over}, UNDERWAY);"));
+        self.line(format!("end_lane(false, {is_over}, UNDERWAY);"));
         self.line("return;");
-        self.close();
     }
 
     /// Whether the loop with a head is of the way back. What switches lead to is all of one way.

@@ -10,6 +10,7 @@ use super::Writer;
 use crate::ends::{Compared, LaneArrival, LaneTurning, Likeness};
 use crate::journey::CellHome;
 use crate::operations::{FloatType, ZERO};
+use crate::shader::ShaderPass;
 use crate::words::{WordRun, WordSource};
 
 impl Writer<'_> {
@@ -28,7 +29,7 @@ impl Writer<'_> {
         let word = self.text.found.saturating_sub(1);
         self.line(format!("tell({word}u, {bits});"));
         self.open("if (bitcast<u64>(clock) > most_steps) {");
-        self.line("end_lane(failed, true, OVER);");
+        self.end_lane("true", "OVER");
         self.line("return;");
         self.close();
         if !self.text.is_watched() {
@@ -121,8 +122,17 @@ impl Writer<'_> {
                 "bitcast<u64>(clock) > most_steps"
             }
         };
-        self.line(format!("end_lane(failed, {is_over}, ARRIVED);"));
+        self.end_lane(is_over, "ARRIVED");
         self.line("return;");
+    }
+
+    /// A lane ends, if all its rounds lasted.
+    pub(super) fn end_lane(&mut self, is_over: &str, otherwise: &str) {
+        let is_spent = match self.pass {
+            ShaderPass::Single if self.has_rounds() => "rounds > most_rounds",
+            ShaderPass::Single | ShaderPass::Resumable => "false",
+        };
+        self.line(format!("end_lane({is_spent}, {is_over}, {otherwise});"));
     }
 
     /// Fails where what is off changes the loss by more than rounding does.

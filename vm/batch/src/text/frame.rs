@@ -2,27 +2,34 @@
 
 use std::fmt::Write as _;
 
+use reviver_compile::op::OpKind;
 use reviver_isa::instruction::Class;
 
 use super::{ControlType, Writer};
-use crate::shader::{WORKGROUP, status};
+use crate::shader::{ShaderPass, WORKGROUP, status};
 use crate::statements::StatementLabel;
 use crate::words::WordRun;
 
 impl Writer<'_> {
-    /// The whole text.
-    pub(super) fn shader(&mut self) -> String {
+    /// The text, but for the functions of operations: what these need is known once all are written.
+    pub(super) fn parts(&mut self) -> ShaderParts {
         self.begin();
         let statements = self.statements;
         self.statements(&statements.all);
+        if statements.is_open {
+            self.end_lane("false", "BEGINS");
+        }
         let body = std::mem::take(&mut self.lines).join("\n");
-        // What operations need is known once they are written. Their tables lie behind the other constants.
-        let functions = self.operations.prelude(self.text.constants.len());
-        format!("{}{functions}{}{}{body}\n}}\n", self.head(), self.judging(), main())
+        ShaderParts { head: self.head(), main: format!("{}{}{body}\n}}\n", self.judging(), main()) }
+    }
+
+    /// Whether rounds are counted.
+    pub(super) fn has_rounds(&self) -> bool {
+        !self.statements.heads.is_empty()
     }
 
     /// What it is bound to, and how a lane ends.
-    fn head(&self) -> String {
+    fn head(&mut self) -> String {
         let real = self.real();
         let mut text = String::from(BOUND);
         let states = [
@@ -41,7 +48,15 @@ impl Writer<'_> {
                 "\n// Loaded, as zeros in sums are that nobody may leave out.\nvar<private> zero: {real};\n"
             );
         }
-        text.push_str(END_LANE);
+        let fails = self.has_reals.then(|| self.operations.fails(OpKind::RequireAdmitted, &["admitted"]));
+        let has_failed = match fails.flatten() {
+            Some(fails) => {
+                let _ = writeln!(text, "{ADMITTED}\nvar<private> admitted: {real};\n");
+                format!("failed | {fails}")
+            }
+            None => "failed".to_owned(),
+        };
+        let _ = writeln!(text, "{LANE}fn has_failed() -> bool {{\n    return {has_failed};\n}}\n{END_LANE}");
         text
     }
 
@@ -54,7 +69,7 @@ impl Writer<'_> {
         self.line(
             "let most_steps = u64(parameters.most_steps_low) | (u64(parameters.most_steps_high) << 32u);",
         );
-        if !self.statements.heads.is_empty() {
+        if self.has_rounds() {
             let extra = self.other_rounds();
             // What goes through the memory makes rounds too.
             self.line(format!("let most_rounds = max(parameters.rounds, {}u) - {extra}u;", extra + 1));
@@ -71,7 +86,7 @@ impl Writer<'_> {
             }
             self.close();
         }
-        if !self.statements.heads.is_empty() {
+        if self.has_rounds() && self.pass == ShaderPass::Resumable {
             self.go_on();
         }
     }
@@ -141,7 +156,7 @@ impl Writer<'_> {
     fn declare(&mut self) {
         let real = self.real();
         self.line("var clock: i64;");
-        if !self.statements.heads.is_empty() {
+        if self.has_rounds() {
             self.line("var rounds: u32;");
         }
         // Places have labels as heads have them.
@@ -206,7 +221,16 @@ struct Parameters {
 
 ";
 
-const END_LANE: &str = "\
+/// A text, but for the functions of operations, which stand between its parts.
+pub(super) struct ShaderParts {
+    pub head: String,
+    pub main: String,
+}
+
+const ADMITTED: &str = "\
+// The sum of all numbers that must be finite: it is, unless one of them isn't. A sum that is too large by itself has the processor ask.";
+
+const LANE: &str = "\
 var<private> lane: u32;
 var<private> stride: u32;
 // Whether a check has failed; where it did nobody knows.
@@ -229,11 +253,15 @@ fn tell(word: u32, bits: u64) {
     found[word * stride + lane] = bits;
 }
 
-// Whoever has failed asks the processor, which finds out first whether the steps last.
-fn end_lane(has_failed: bool, is_over: bool, otherwise: u32) {
-    let state = select(select(otherwise, OVER, is_over), FAILED, has_failed);
+";
+
+const END_LANE: &str = "
+// A lane whose rounds are spent begins anew. Whoever has failed asks the processor, which finds out first whether the steps last.
+fn end_lane(is_spent: bool, is_over: bool, otherwise: u32) {
+    let ended = select(select(otherwise, OVER, is_over), FAILED, has_failed());
+    let state = select(ended, BEGINS, is_spent);
     atomicStore(&status[lane], state);
-    if (state == UNDERWAY) {
+    if (state <= UNDERWAY) {
         atomicAdd(&status[parameters.stride], 1u);
     }
 }

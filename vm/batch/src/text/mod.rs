@@ -23,11 +23,12 @@ use crate::graph::BlockGraph;
 use crate::journey::LaneJourney;
 use crate::no_shader::NoShader;
 use crate::operations::{IntegerType, Operations};
-use crate::shader::LaneShader;
+use crate::shader::{LaneShader, ShaderPass};
 use crate::statements::ShaderStatements;
-use crate::structure::structured;
+use crate::structure::{StructurePiece, structured};
 use crate::switches::ReducibleGraph;
 use crate::words::WordRun;
+use frame::ShaderParts;
 use live::{BlockValues, has_name};
 use steps::numbers_of_steps;
 
@@ -82,40 +83,31 @@ impl LaneText {
         let others: Vec<(u32, SsaValue)> = self.others();
         let plan = TextPlan::with(form, self.journey.stands_for.iter().copied(), others.iter().copied());
         let reducible = ReducibleGraph::of(graph(&self.journey, &plan));
-        let statements = ShaderStatements::of(&structured(&reducible));
         let is_named = |value| has_name(form, value) && !self.journey.given.contains_key(&value);
-        let values = BlockValues::of(form, &plan, &others, is_named);
-        let kept = values.live_at_heads(form, &plan, &statements, &reducible);
-        let variables = values.variables(&statements, &kept);
-        let has_reals = self.has_reals();
-        let mut writer = Writer {
-            has_reals,
-            control: control_words(&self, &statements, &reducible),
-            operations: Operations::new(form.numbers),
-            steps: numbers_of_steps(form, &plan)?,
-            numbers: form.numbers,
+        let ways = LaneWays {
             text: &self,
+            values: BlockValues::of(form, &plan, &others, is_named),
+            steps: numbers_of_steps(form, &plan)?,
             plan: &plan,
-            statements: &statements,
+            pieces: structured(&reducible),
             reducible: &reducible,
-            kept: &kept,
-            variables,
-            lines: Vec::new(),
-            depth: 1,
-            helper_rounds: 0,
         };
-        let wgsl = writer.shader();
-        let (tables, helper_rounds) = (writer.operations.tables(), writer.helper_rounds);
-        let kept = u64::from(writer.memory_at()) + self.memory.words;
+        let mut operations = Operations::new(form.numbers);
+        let resumable = ways.written(ShaderPass::Resumable, &mut operations);
+        let single = resumable.keeps_lanes.then(|| ways.written(ShaderPass::Single, &mut operations));
+        // The tables of operations lie behind the other constants.
+        let functions = operations.prelude(self.constants.len());
+        let whole = |pass: &WrittenPass| format!("{}{functions}{}", pass.parts.head, pass.parts.main);
         let shader = LaneShader {
-            wgsl,
-            helper_rounds,
+            wgsl: whole(&resumable),
+            single_pass: single.as_ref().map(whole),
+            helper_rounds: resumable.helper_rounds,
             given: self.given,
             found: self.found,
-            kept: u32::try_from(kept).unwrap_or(u32::MAX),
-            constants: self.constants.into_iter().chain(tables).collect(),
+            kept: u32::try_from(resumable.words).unwrap_or(u32::MAX),
+            constants: self.constants.iter().copied().chain(operations.tables()).collect(),
         };
-        Ok(WrittenLanes { shader, switched: reducible.switched, has_reals })
+        Ok(WrittenLanes { shader, switched: reducible.switched, has_reals: self.has_reals() })
     }
 
     /// Whether something is computed, kept or found that is a real. If nothing is, the shader names no float, whatever the program's number system
@@ -149,6 +141,66 @@ impl LaneText {
             .iter()
             .flat_map(|turning| turning.values().into_iter().map(|value| (turning.block, value)));
         arrivals.chain(turned).collect()
+    }
+}
+
+/// What both texts of a shader are written of.
+struct LaneWays<'a> {
+    text: &'a LaneText,
+    plan: &'a TextPlan,
+    reducible: &'a ReducibleGraph,
+    pieces: Vec<StructurePiece>,
+    values: BlockValues,
+    /// See [`numbers_of_steps`].
+    steps: BTreeSet<SsaValue>,
+}
+
+/// One of the texts, but for what its operations need.
+struct WrittenPass {
+    parts: ShaderParts,
+    /// Whether any lane is ever kept.
+    keeps_lanes: bool,
+    /// Those that are a lane's own.
+    words: u64,
+    /// See [`LaneShader::helper_rounds`].
+    helper_rounds: u32,
+}
+
+impl LaneWays<'_> {
+    fn written(&self, pass: ShaderPass, operations: &mut Operations) -> WrittenPass {
+        let (text, form) = (self.text, &self.text.journey.form);
+        let statements = ShaderStatements::of(&self.pieces, pass);
+        let (kept, control) = match pass {
+            ShaderPass::Single => (BTreeMap::new(), Vec::new()),
+            ShaderPass::Resumable => (
+                self.values.live_at_heads(form, self.plan, &statements, self.reducible),
+                control_words(text, &statements, self.reducible),
+            ),
+        };
+        let mut writer = Writer {
+            pass,
+            has_reals: text.has_reals(),
+            control,
+            operations,
+            steps: &self.steps,
+            numbers: form.numbers,
+            text,
+            plan: self.plan,
+            statements: &statements,
+            reducible: self.reducible,
+            variables: self.values.variables(&statements, &kept),
+            kept: &kept,
+            lines: Vec::new(),
+            depth: 1,
+            helper_rounds: 0,
+        };
+        let parts = writer.parts();
+        WrittenPass {
+            parts,
+            keeps_lanes: writer.has_rounds(),
+            words: u64::from(writer.memory_at()) + text.memory.words,
+            helper_rounds: writer.helper_rounds,
+        }
     }
 }
 
@@ -219,6 +271,7 @@ impl LaneText {
 /// Writes a shader.
 struct Writer<'a> {
     text: &'a LaneText,
+    pass: ShaderPass,
     /// See [`LaneText::has_reals`].
     has_reals: bool,
     plan: &'a TextPlan,
@@ -228,9 +281,9 @@ struct Writer<'a> {
     kept: &'a BTreeMap<u32, Vec<SsaValue>>,
     variables: BTreeSet<SsaValue>,
     /// See [`numbers_of_steps`].
-    steps: BTreeSet<SsaValue>,
+    steps: &'a BTreeSet<SsaValue>,
     control: Vec<ControlWord>,
-    operations: Operations,
+    operations: &'a mut Operations,
     numbers: NumberKinds,
     lines: Vec<String>,
     depth: usize,

@@ -87,7 +87,8 @@ impl Writer<'_> {
                 let text = if leads_back { format!("{here}li - clock") } else { format!("clock + {here}li") };
                 self.make(value, &text);
             }
-            OpKind::RequireAdmitted | OpKind::RequireVacant | OpKind::RequireTrue | OpKind::RequireApart => {
+            OpKind::RequireAdmitted => self.require_admitted(op, &operands),
+            OpKind::RequireVacant | OpKind::RequireTrue | OpKind::RequireApart => {
                 if let Some(fails) = self.operations.fails(op.kind, &operands) {
                     self.fail(&fails, op.guard);
                 }
@@ -107,6 +108,19 @@ impl Writer<'_> {
                 }
             }
         }
+    }
+
+    /// What must be finite is summed up, which takes one operation, and is looked at where a round begins and where the lane ends.
+    fn require_admitted(&mut self, op: &SsaOp, operands: &[&str]) {
+        let &[number] = operands else { return };
+        if self.operations.fails(OpKind::RequireAdmitted, operands).is_none() {
+            return;
+        }
+        let counted = match op.guard.map(|guard| self.value(guard)) {
+            Some(guard) => format!("select(zero, {number}, {guard} != {})", self.zero()),
+            None => number.to_owned(),
+        };
+        self.line(format!("admitted = admitted + {counted};"));
     }
 
     /// How operands are written. Literals among themselves have names, or the shader's compiler would compute with them, which it does for some

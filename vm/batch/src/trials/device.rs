@@ -31,14 +31,20 @@ pub const PLENTY: Budget = Budget { rounds: 8000, most_steps: u64::MAX >> 1 };
 /// on pairs of words.
 const SHORT: usize = 6 << 10;
 
-/// Has the text of a shader looked through, whether there is a device or not.
-pub fn compiled(wgsl: &str) {
+/// Has the texts of a shader looked through, whether there is a device or not. They make as many rounds that nobody counts.
+pub fn compiled(shader: &LaneShader) {
+    for lowering in lowerings(&shader.wgsl) {
+        let texts = [&shader.wgsl].into_iter().chain(&shader.single_pass);
+        let rounds: Vec<u32> = texts.map(|text| code(text, lowering).uncounted_rounds).collect();
+        assert!(rounds.iter().all(|own| *own == rounds[0]), "{rounds:?}\n{}", shader.wgsl);
+    }
+}
+
+fn code(wgsl: &str, lowering: Lowering) -> ShaderCode {
     let numbered =
         || wgsl.lines().enumerate().map(|(n, line)| format!("{}: {line}\n", n + 1)).collect::<String>();
-    for lowering in lowerings(wgsl) {
-        let compiled = ShaderCode::of(wgsl, lowering, true, 0);
-        compiled.unwrap_or_else(|error| panic!("{lowering:?}: {error}\n{}", numbered()));
-    }
+    let compiled = ShaderCode::of(wgsl, lowering, true, 0);
+    compiled.unwrap_or_else(|error| panic!("{lowering:?}: {error}\n{}", numbered()))
 }
 
 /// A shader that is ready, in each form that devices are given it in.
@@ -50,7 +56,7 @@ pub struct TrialPipeline {
 impl TrialPipeline {
     /// None where there is no device.
     pub fn new(shader: &LaneShader) -> Option<TrialPipeline> {
-        compiled(&shader.wgsl);
+        compiled(shader);
         let mut devices = devices_for(&shader.wgsl);
         if shader.wgsl.len() > SHORT && std::env::var_os("REVIVER_CAMPAIGN").is_none() {
             devices.truncate(1);

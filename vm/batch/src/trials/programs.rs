@@ -126,7 +126,7 @@ fn every_shipped_program_has_shaders_or_says_why_not() {
         let mut take = |what: &str, shader: Result<LaneShader, NoShader>| match shader {
             Ok(shader) => {
                 println!("{name} {what}: {} lines, {} kept", shader.wgsl.lines().count(), shader.kept);
-                compiled(&shader.wgsl);
+                compiled(&shader);
                 made += 1;
             }
             Err(error) => refused.push((name.clone(), format!("{what}: {error}"))),
@@ -204,7 +204,7 @@ fn random_programs_have_shaders_that_compile() {
             let loss = losses(&program).into_iter().next();
             shaders.extend(loss.map(|loss| gradient(&program, loss, level)));
             for shader in shaders.into_iter().flatten() {
-                compiled(&shader.wgsl);
+                compiled(&shader);
                 made += 1;
             }
         }

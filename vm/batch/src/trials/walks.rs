@@ -1,6 +1,7 @@
-//! Graphs of blocks and their statements: the same walks, however often a lane is kept on the way and goes on.
+//! Graphs of blocks and their statements: the same walks, however often a lane is kept on the way and goes on, and an end for a lane whose rounds are spent.
 
 use crate::graph::BlockGraph;
+use crate::shader::ShaderPass;
 use crate::statements::{AskedLabels, ShaderStatement, ShaderStatements, StatementLabel};
 use crate::structure::structured;
 use crate::switches::ReducibleGraph;
@@ -12,8 +13,12 @@ struct GraphWalk<'g> {
     seed: u64,
     trace: Vec<u32>,
     lead: StatementLabel,
-    /// How often a lane was kept.
-    kept: u32,
+    /// How often a lane came to where it might have been kept.
+    rounds: u32,
+    /// What becomes of it there.
+    at_rounds: AtRounds,
+    /// Whether its rounds are spent, so that it goes anywhere to its end.
+    is_spent: bool,
     arm: usize,
     /// The entry of a loop that the last jump to a switch has chosen.
     chosen: Option<u32>,
@@ -27,6 +32,17 @@ enum WalkedWay {
     Continued,
     Over,
     Kept,
+}
+
+/// What becomes of a lane where a round begins.
+#[derive(Clone, Copy, PartialEq)]
+enum AtRounds {
+    /// It goes on.
+    GoesOn,
+    /// Now and then it is kept.
+    Kept,
+    /// At some time its rounds are spent.
+    Spent,
 }
 
 const LONGEST: usize = 40;
@@ -44,7 +60,18 @@ impl<'g> GraphWalk<'g> {
     }
 
     fn new(graph: &'g BlockGraph, reducible: &'g ReducibleGraph, seed: u64) -> GraphWalk<'g> {
-        GraphWalk { graph, reducible, seed, trace: Vec::new(), lead: 0, kept: 0, arm: 0, chosen: None }
+        GraphWalk {
+            graph,
+            reducible,
+            seed,
+            trace: Vec::new(),
+            lead: 0,
+            rounds: 0,
+            at_rounds: AtRounds::GoesOn,
+            is_spent: false,
+            arm: 0,
+            chosen: None,
+        }
     }
 
     fn plainly(mut self) -> Vec<u32> {
@@ -82,9 +109,12 @@ impl<'g> GraphWalk<'g> {
     /// Whether a block leads to its first arm, which was gone through just now.
     fn is_first_arm(&self, of: u32) -> bool {
         match self.reducible.switches.get(&of) {
-            Some(switch) => self.chosen.expect("an entry was chosen") < switch.below,
+            Some(switch) => {
+                assert!(self.is_spent || self.chosen.is_some(), "an entry was chosen");
+                self.chosen.unwrap_or_default() < switch.below
+            }
             None => {
-                assert_eq!(self.trace.last(), Some(&of));
+                assert!(self.is_spent || self.trace.last() == Some(&of));
                 self.arm == 0
             }
         }
@@ -120,11 +150,15 @@ impl<'g> GraphWalk<'g> {
                 self.trace.push(*block);
                 self.arm = self.arm_at(self.trace.len());
                 let is_last = self.graph.successors[*block as usize].is_empty();
-                if is_last || self.trace.len() >= LONGEST { WalkedWay::Over } else { WalkedWay::On }
+                if is_last || (self.trace.len() >= LONGEST && !self.is_spent) {
+                    WalkedWay::Over
+                } else {
+                    WalkedWay::On
+                }
             }
             ShaderStatement::Pass { from, arm } => {
                 assert_eq!(self.lead, 0);
-                if !self.reducible.switches.contains_key(from) {
+                if !self.reducible.switches.contains_key(from) && !self.is_spent {
                     assert_eq!(self.trace.last(), Some(from));
                     assert!(self.graph.successors[*from as usize].len() == 1 || *arm == self.arm);
                 }
@@ -146,12 +180,19 @@ impl<'g> GraphWalk<'g> {
             },
             ShaderStatement::Round { label, .. } => {
                 assert_eq!(self.lead, 0);
-                self.kept += 1;
-                if mixed(self.seed ^ u64::from(self.kept)).is_multiple_of(3) {
-                    self.lead = *label;
-                    return WalkedWay::Kept;
+                self.rounds += 1;
+                let is_now = mixed(self.seed ^ u64::from(self.rounds)).is_multiple_of(3);
+                match self.at_rounds {
+                    AtRounds::Kept if is_now => {
+                        self.lead = *label;
+                        WalkedWay::Kept
+                    }
+                    AtRounds::Spent if is_now || self.is_spent => {
+                        self.is_spent = true;
+                        WalkedWay::Broken
+                    }
+                    AtRounds::GoesOn | AtRounds::Kept | AtRounds::Spent => WalkedWay::On,
                 }
-                WalkedWay::On
             }
             ShaderStatement::Lead(label) => {
                 self.lead = *label;
@@ -166,18 +207,30 @@ impl<'g> GraphWalk<'g> {
 /// The structure of a graph has the walks of the graph, however often it is left and gone on with. Whether it has switches.
 fn walks_agree(graph: &BlockGraph, walks: u64) -> bool {
     let reducible = ReducibleGraph::of(graph.clone());
-    let statements = ShaderStatements::of(&structured(&reducible));
+    let pieces = structured(&reducible);
+    let [single, resumable] =
+        [ShaderPass::Single, ShaderPass::Resumable].map(|pass| ShaderStatements::of(&pieces, pass));
     for seed in 0..walks {
-        let seed = mixed(seed + 1);
-        let expected = GraphWalk::new(graph, &reducible, seed).plainly();
-        let mut walk = GraphWalk::new(graph, &reducible, seed);
-        let mut way = walk.carry_out(&statements.all);
-        while way == WalkedWay::Kept {
-            assert!(statements.heads.contains_key(&walk.lead));
-            way = walk.carry_out(&statements.all);
-        }
-        assert!(walk.trace == expected, "{graph:?}\n{statements:#?}\n{:?} {expected:?}", walk.trace);
-        assert!(way == WalkedWay::Over);
+        let new = || GraphWalk::new(graph, &reducible, mixed(seed + 1));
+        let expected = new().plainly();
+        let whole = |statements: &ShaderStatements, at_rounds| {
+            let mut walk = GraphWalk { at_rounds, ..new() };
+            let mut way = walk.carry_out(&statements.all);
+            while way == WalkedWay::Kept {
+                assert!(statements.heads.contains_key(&walk.lead));
+                way = walk.carry_out(&statements.all);
+            }
+            if walk.is_spent {
+                let has_end = way == WalkedWay::Over || (way == WalkedWay::On && statements.is_open);
+                assert!(has_end, "{graph:?}\n{statements:#?}\n{:?}", walk.trace);
+            } else {
+                assert!(walk.trace == expected, "{graph:?}\n{statements:#?}\n{:?} {expected:?}", walk.trace);
+                assert!(way == WalkedWay::Over);
+            }
+        };
+        whole(&single, AtRounds::GoesOn);
+        whole(&single, AtRounds::Spent);
+        whole(&resumable, AtRounds::Kept);
     }
     !reducible.switches.is_empty()
 }
