@@ -1,7 +1,8 @@
-//! What cells hold where lanes begin, and which of them stay in memory: those that computed addresses reach, or that are changed before the way's
-//! end. All others are values, and so are the few cells of a small array that nobody changes: an address chooses among them. Knows no text.
+//! What cells hold where lanes begin, and which of them have a word of the lane's own: those that computed addresses reach, or that are changed before
+//! the way's end. All others are values, and so are the few cells of a small array that nobody changes: an address chooses among them. Words lie in
+//! memory, but for a few that no computed address reaches. Knows no text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reviver_compile::bounded::BoundedCalls;
 use reviver_compile::form::{SsaEnd, SsaForm};
@@ -111,6 +112,8 @@ pub(crate) struct LaneMemory {
     pub runs: Vec<MemoryRun>,
     /// How many words there are.
     pub words: u64,
+    /// Words that no computed address reaches, if they are few: a shader has them in variables, and in memory only while a lane is kept.
+    pub variables: BTreeSet<u32>,
 }
 
 impl LaneMemory {
@@ -118,7 +121,8 @@ impl LaneMemory {
     pub fn of(forms: &[Option<&SsaForm>], counts: CellCounts) -> LaneMemory {
         let accesses = forms.iter().flatten().flat_map(|form| accesses(form, counts)).collect();
         let mut memory = LaneMemory { counts, ..LaneMemory::default() };
-        for CellAccess { space, first, end, .. } in in_memory(accesses) {
+        let accesses = in_memory(accesses);
+        for &CellAccess { space, first, end, .. } in &accesses {
             match memory.runs.last_mut().filter(|run| run.space == space && first <= run.end) {
                 Some(run) => run.end = run.end.max(end),
                 None => memory.runs.push(MemoryRun { space, first, end, word: 0 }),
@@ -128,7 +132,20 @@ impl LaneMemory {
             run.word = u32::try_from(memory.words).unwrap_or(u32::MAX);
             memory.words += u64::from(run.cells());
         }
+        memory.variables = memory.unreached(&accesses).take(MOST_VARIABLES + 1).collect();
+        if memory.variables.len() > MOST_VARIABLES {
+            memory.variables.clear();
+        }
         memory
+    }
+
+    /// The words that no computed address reaches.
+    fn unreached(&self, accesses: &[CellAccess]) -> impl Iterator<Item = u32> {
+        let computed = accesses.iter().filter(|access| access.of != AccessKind::KnownStore);
+        let parts = computed.flat_map(|access| self.parts(access.space, access.first, access.end));
+        let reached: Vec<(u32, u32)> = parts.map(|part| (part.word, part.word + part.cells())).collect();
+        let words = u32::try_from(self.words).unwrap_or(u32::MAX);
+        (0..words).filter(move |word| !reached.iter().any(|(first, end)| (first..end).contains(&word)))
     }
 
     /// The word of a cell, if it is in memory.
@@ -171,6 +188,8 @@ pub(crate) fn literal(form: &SsaForm, op: &SsaOp) -> Option<u32> {
     }
 }
 
+/// Each has lines of its own wherever all words are gone through.
+const MOST_VARIABLES: usize = 128;
 /// A lane loads one of so many cells faster by asking which one it is than from memory.
 const MOST_CHOSEN: u32 = 8;
 
@@ -187,9 +206,11 @@ struct CellAccess {
 enum AccessKind {
     /// A load at a computed address.
     Load,
-    /// A store before the end of the way, or at a computed address.
+    /// A store at a computed address.
     Store,
-    /// A store at a known address where the way ends.
+    /// A store at a known address before the end of the way.
+    KnownStore,
+    /// One where the way ends.
     LastStore,
 }
 
@@ -234,7 +255,7 @@ fn accesses(form: &SsaForm, counts: CellCounts) -> Vec<CellAccess> {
             let is_store = matches!(op.kind, OpKind::Store(_));
             match (literal(form, op), op.operands.first()) {
                 (Some(first), _) if is_store => {
-                    let of = if is_last { AccessKind::LastStore } else { AccessKind::Store };
+                    let of = if is_last { AccessKind::LastStore } else { AccessKind::KnownStore };
                     found.push(CellAccess { space, first, end: first + 1, of });
                 }
                 (None, Some(&address)) => {

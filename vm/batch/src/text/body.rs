@@ -122,6 +122,9 @@ impl Writer<'_> {
             let bits = self.word_of(value);
             self.line(format!("hold({word}u, {bits});"));
         }
+        for word in &self.text.memory.variables {
+            self.line(format!("hold({}u, m{word});", self.memory_at() + word));
+        }
         for (word, control) in self.control.clone().into_iter().enumerate() {
             let bits = match control.of {
                 ControlType::Label | ControlType::Steps => format!("u64({})", control.name),

@@ -18,7 +18,7 @@ impl Writer<'_> {
     fn at_home(&self, class: Class, home: CellHome) -> String {
         match home {
             CellHome::Value(value) => self.value(value),
-            CellHome::Memory(word) => self.of_word(Some(class), &format!("held({})", self.word(word))),
+            CellHome::Memory(word) => self.of_word(Some(class), &self.place(word).held()),
         }
     }
 
@@ -46,15 +46,15 @@ impl Writer<'_> {
             self.line(format!("largest = larger(largest, {value});"));
         }
         for run in &turning.first {
-            self.through(run, |writer, _, source, _| {
+            self.through(run, None, |writer, source, _| {
                 let given = writer.of_word(Some(Class::Real), source);
                 writer.line(format!("largest = larger(largest, {given});"));
             });
         }
         for run in &turning.words {
             let run = WordRun { word: run.word, count: run.cells(), source: WordSource::Same(0) };
-            self.through(&run, |writer, place, _, _| {
-                let held = writer.of_word(Some(Class::Real), &format!("held({place})"));
+            self.through(&run, None, |writer, _, offset| {
+                let held = writer.of_word(Some(Class::Real), &writer.place_of(run.word, offset).held());
                 writer.line(format!("largest = larger(largest, {held});"));
             });
         }
@@ -85,8 +85,9 @@ impl Writer<'_> {
                         count += 1;
                     }
                     let run = WordRun { word: first, count, source: WordSource::Same(0) };
-                    self.through(&run, |writer, place, _, offset| {
-                        writer.line(format!("tell({word}u + {offset}, held({place}));"));
+                    self.through(&run, None, |writer, _, offset| {
+                        let held = writer.place_of(first, offset).held();
+                        writer.line(format!("tell({word}u + {}, {held});", offset.text()));
                     });
                 }
             }
@@ -154,9 +155,8 @@ impl Writer<'_> {
                 continue;
             };
             if matches!(expected.source, WordSource::Given(_)) {
-                let base = self.memory_at() + first;
-                self.through(expected, |writer, _, source, offset| {
-                    let adjoint = format!("held({base}u + {offset})");
+                self.through(expected, Some(*first), |writer, source, offset| {
+                    let adjoint = writer.place_of(*first, offset).held();
                     let [start, adjoint] =
                         [source, adjoint.as_str()].map(|word| writer.of_word(Some(Class::Real), word));
                     writer.line(format!("size = size + abs({start} * {adjoint});"));
@@ -182,20 +182,22 @@ impl Writer<'_> {
             }
             Compared::Words { class, expected, likeness, adjoints } => {
                 let (class, likeness, first) = (*class, *likeness, *adjoints);
-                let base = self.memory_at();
-                self.through(expected, |writer, place, source, offset| {
+                self.through(expected, first, |writer, source, offset| {
+                    let held = writer.place_of(expected.word, offset).held();
                     let is_real = class == Class::Real && likeness != Likeness::Same;
                     if !is_real {
-                        return writer.fail(&format!("held({place}) != {source}"), None);
+                        return writer.fail(&format!("{held} != {source}"), None);
                     }
                     if likeness == Likeness::Close {
-                        return writer.fail(&format!("is_far(held({place}), {source})"), None);
+                        return writer.fail(&format!("is_far({held}, {source})"), None);
                     }
                     match first {
-                        Some(word) => writer
-                            .line(format!("restore({place}, {source}, {}u + {offset}, most);", base + word)),
+                        Some(first) => {
+                            let adjoint = writer.place_of(first, offset).held();
+                            writer.line(format!("restore({held}, {source}, {adjoint}, most);"));
+                        }
                         // Nobody knows what a difference does to the loss.
-                        None => writer.fail(&format!("held({place}) != {source}"), None),
+                        None => writer.fail(&format!("{held} != {source}"), None),
                     }
                 });
             }
@@ -275,7 +277,7 @@ fn is_far(found: u64, wanted: u64) -> bool {{
         if self.text.is_watched() {
             let Some(float) = FloatType::of(self.numbers.system) else { return text };
             let [a_is_zero, b_is_zero, wanted_is_zero] = ["a", "b", "wanted"].map(|name| float.is_zero(name));
-            let [held, wanted_real, adjoint] = ["held(word)", "wanted_word", "held(adjoint_word)"]
+            let [found_real, wanted_real, adjoint] = ["found_word", "wanted_word", "adjoint_word"]
                 .map(|word| self.of_word(Some(Class::Real), word));
             text.push_str(&format!(
                 "\
@@ -319,8 +321,8 @@ fn is_missed(found: {real}, wanted: {real}, most: {real}) -> bool {{
 }}
 
 // A word of the lane's memory must be another one but for rounding, which changes the loss by its adjoint.
-fn restore(word: u32, wanted_word: u64, adjoint_word: u32, most: {real}) {{
-    let found = {held};
+fn restore(found_word: u64, wanted_word: u64, adjoint_word: u64, most: {real}) {{
+    let found = {found_real};
     let wanted = {wanted_real};
     failed = failed | is_missed(found, wanted, most);
     error = summed(error, weighed(distance(found, wanted), {adjoint}));

@@ -76,17 +76,20 @@ impl Writer<'_> {
         }
         self.declare();
         self.given();
+        let goes_on = self.has_rounds() && self.pass == ShaderPass::Resumable;
         let text = self.text;
-        if !text.first.is_empty() {
+        if goes_on && !text.first.is_empty() {
             self.open("if (before == BEGINS) {");
-            for run in &text.first {
-                self.through(run, |writer, place, source, _| {
-                    writer.line(format!("hold({place}, {source});"));
-                });
-            }
+        }
+        for run in &text.first {
+            self.through(run, None, |writer, source, offset| {
+                writer.hold(&writer.place_of(run.word, offset), source);
+            });
+        }
+        if goes_on && !text.first.is_empty() {
             self.close();
         }
-        if self.has_rounds() && self.pass == ShaderPass::Resumable {
+        if goes_on {
             self.go_on();
         }
     }
@@ -131,6 +134,9 @@ impl Writer<'_> {
             };
             self.line(format!("{} = {text};", control.name));
         }
+        for word in &self.text.memory.variables {
+            self.line(format!("m{word} = held({}u);", self.memory_at() + word));
+        }
         self.open("switch lead {");
         let heads: Vec<(StatementLabel, u32)> =
             self.statements.heads.iter().map(|(&label, &head)| (label, head)).collect();
@@ -173,6 +179,9 @@ impl Writer<'_> {
         for value in self.variables.clone() {
             let of = self.type_of(value);
             self.line(format!("var v{}: {of};", value.0));
+        }
+        for word in &self.text.memory.variables {
+            self.line(format!("var m{word}: u64;"));
         }
     }
 }

@@ -70,15 +70,15 @@ impl Writer<'_> {
             }
             OpKind::Load(space) => {
                 let text = match self.accessed(value, space, op) {
-                    Some(word) => self.of_word(Some(space.class()), &format!("held({word})")),
+                    Some(place) => self.of_word(Some(space.class()), &place.held()),
                     None => self.nowhere(space.class()),
                 };
                 self.make(value, &text);
             }
             OpKind::Store(space) => {
-                if let (Some(word), Some(stored)) = (self.accessed(value, space, op), operands.get(1)) {
+                if let (Some(place), Some(stored)) = (self.accessed(value, space, op), operands.get(1)) {
                     let bits = self.to_word(Some(space.class()), stored);
-                    self.line(format!("hold({word}, {bits});"));
+                    self.hold(&place, &bits);
                 } else {
                     self.nowhere(space.class());
                 }
