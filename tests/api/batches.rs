@@ -292,6 +292,34 @@ fn a_long_lane_beside_short_ones() {
     );
 }
 
+#[test]
+fn lanes_whose_neighbours_go_other_ways_have_their_own_derivatives() {
+    const LANES: usize = 3_000;
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/programs/besselj.rasm");
+    let programs =
+        [EngineChoice::Jit, EngineChoice::Interp].map(|engine| open(path).unwrap().compile(engine).unwrap());
+    // Numbers by chance, so that neighbours differ in how many terms they take and in which function they are of; some have none.
+    let chance = |lane: usize, of: u64| (lane as u64 * of).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let points: Vec<f64> = (0..LANES).map(|lane| 0.25 + (chance(lane, 1) % 9_000) as f64 / 1_000.0).collect();
+    let orders: Vec<i64> =
+        (0..LANES).map(|lane| (chance(lane, 3) % 5) as i64 - i64::from(lane % 700 == 650)).collect();
+    let without: Vec<u64> = (0..).zip(&orders).filter(|(_, nu)| **nu < 0).map(|(lane, _)| lane).collect();
+    assert!((1..5).contains(&without.len()), "{without:?}");
+    let lanes = || LaneInputs::new(LANES).reals("z", &points[..]).ints("nu", &orders[..]);
+    let loss = |program: &Executable| program.loss("out").unwrap();
+    let expected = batch(&programs[1], 1).gradient(&loss(&programs[1]), &[], &lanes()).unwrap();
+    for threads in [1, 2, 7] {
+        let found = batch(&programs[0], threads).gradient(&loss(&programs[0]), &[], &lanes()).unwrap();
+        assert!(found.failures().iter().map(|failure| failure.lane).eq(without.iter().copied()));
+        for name in expected.names() {
+            assert_eq!(found.bits(name).unwrap(), expected.bits(name).unwrap(), "{name}, {threads} threads");
+        }
+        let batch = Batch::new(&programs[0], Device::cpu_with(threads));
+        let error = batch.gradient(&loss(&programs[0]), &[], &lanes()).unwrap_err();
+        assert!(matches!(error, Error::Lane { lane, .. } if lane == without[0]), "{error}");
+    }
+}
+
 const LINE: &str = ".inout w[2]: real shared default {0.5, -1}\n.inout x: real\n.inout t: real\n.out loss: real\n.ancilla e: real
 compute\nadd e, w[0] * x\nadd e, w[1]\nsub e, t\napply\nadd loss, square(e)\nuncompute\n";
 

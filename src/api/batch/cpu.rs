@@ -154,29 +154,36 @@ impl CpuLanes {
         let mut inputs = Vec::with_capacity(work.inputs.len());
         inputs.extend(work.inputs.iter().map(|column| column.get(piece.at..).unwrap_or_default()));
         if let Some(groups) = &mut groups {
-            groups.begin();
+            groups.begin(piece.lanes, &inputs);
         }
-        let mut row = 0;
+        // The place of a row in the order in which they are taken.
+        let mut place = 0;
         // Lanes before this one go alone.
         let mut next_group = 0;
-        while row < piece.lanes {
-            let lane = work.first + (piece.at + row) as u64;
+        while place < piece.lanes {
             if self.plan.options.is_interrupted() {
                 return Err(Error::Interrupted);
             }
-            if work.failed.load(Ordering::Relaxed) < lane {
-                break;
+            if let Some(groups) = &mut groups {
+                groups.reorder(place, piece.lanes, &inputs);
             }
-            if let Some(groups) = groups.as_mut().filter(|_| row >= next_group) {
-                if groups.is_full(row) {
+            let row = groups.as_ref().map_or(place, |groups| groups.row(place));
+            let lane = work.first + (piece.at + row) as u64;
+            // Those before it are begun all the same, wherever their places are.
+            if work.failed.load(Ordering::Relaxed) < lane {
+                place += 1;
+                continue;
+            }
+            if let Some(groups) = groups.as_mut().filter(|_| place >= next_group) {
+                if groups.is_full(place) {
                     groups.write(&mut piece.results);
                 }
-                match groups.carry_out(&self.plan, row..piece.lanes, &inputs) {
+                match groups.carry_out(&self.plan, place..piece.lanes, &inputs) {
                     GroupLanes::Done(lanes) => {
-                        row += lanes;
+                        place += lanes;
                         continue;
                     }
-                    GroupLanes::Alone(lanes) => next_group = row + lanes,
+                    GroupLanes::Alone(lanes) => next_group = place + lanes,
                 }
             }
             let own = LaneRow { lane, row, inputs: &inputs, results: &mut piece.results };
@@ -190,7 +197,7 @@ impl CpuLanes {
                     }
                 }
             }
-            row += 1;
+            place += 1;
         }
         if let Some(groups) = groups {
             groups.write(&mut piece.results);

@@ -10,6 +10,7 @@ use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::group::{GROUP, InGroup};
 use reviver_vm::room::{self, OutOfMemory};
 
+use super::order::LaneOrder;
 use super::plan::{LanePlan, LossColumn};
 use crate::api::executable::GroupKey;
 use crate::api::gradient::SLACK;
@@ -80,21 +81,25 @@ pub(super) struct ThreadGroups<'g> {
     /// For each of their ways.
     rooms: Vec<GroupRoom>,
     most_steps: u64,
-    /// How many were begun in this piece, and how many of them weren't done: they parted, or were given up.
+    /// How many were begun in this order of a piece, and how many of them weren't done: they parted, or were given up.
     begun: usize,
     undone: usize,
+    /// The rows of the piece. Places below are places in this order.
+    order: LaneOrder,
+    /// Whether no order of this piece is any good for groups.
+    is_hopeless: bool,
     given: GivenRows,
     kept: KeptRows,
 }
 
-/// So many lanes, of a row and behind, have their results now, or have to go alone.
+/// So many lanes, of a place and behind, have their results now, or have to go alone.
 pub(super) enum GroupLanes {
     Done(usize),
     Alone(usize),
 }
 
-/// Where so many groups of a piece weren't done, and more than half of them, no others are begun there.
-const MANY: usize = 8;
+/// Where so many groups of an order weren't done, and more than half of them, the lanes behind them are put into another one.
+const MANY: usize = if cfg!(debug_assertions) { 1 } else { 8 };
 
 impl<'g> ThreadGroups<'g> {
     /// Of lanes that begin as a workspace does, but for what they are given. None where they can't, or where there is no memory for groups.
@@ -104,30 +109,56 @@ impl<'g> ThreadGroups<'g> {
         let most_steps = in_one_go(&call.machine, call.most_steps);
         let given = GivenRows::new(plan.inputs.len()).ok()?;
         let kept = KeptRows::new(plan.results.len()).ok()?;
-        Some(ThreadGroups { groups, rooms, most_steps, begun: 0, undone: 0, given, kept })
+        let order = LaneOrder::new(plan);
+        Some(ThreadGroups {
+            groups,
+            rooms,
+            most_steps,
+            begun: 0,
+            undone: 0,
+            order,
+            is_hopeless: false,
+            given,
+            kept,
+        })
     }
 
-    /// Begins a piece.
-    pub fn begin(&mut self) {
-        (self.begun, self.undone) = (0, 0);
-        (self.given.rows, self.kept.rows) = (0..0, 0);
+    /// Begins a piece of so many rows.
+    pub fn begin(&mut self, lanes: usize, inputs: &[&[u64]]) {
+        (self.begun, self.undone, self.is_hopeless) = (0, 0, false);
+        (self.given.places, self.kept.rows) = (0..0, 0);
+        self.order.begin(lanes, inputs);
+    }
+
+    /// The row at a place.
+    pub fn row(&self, place: usize) -> usize {
+        self.order.row(place)
+    }
+
+    /// Puts the rows from a place on into another order where groups of them mostly weren't done.
+    pub fn reorder(&mut self, place: usize, lanes: usize, inputs: &[&[u64]]) {
+        if self.is_hopeless || self.undone < MANY || self.undone * 2 <= self.begun {
+            return;
+        }
+        self.is_hopeless = !self.order.change(place, lanes, inputs);
+        (self.begun, self.undone, self.given.places) = (0, 0, 0..0);
     }
 
     /// Carries out the first ones of some lanes, whose results are kept, or says which ones have to go alone.
-    pub fn carry_out(&mut self, plan: &LanePlan, rows: Range<usize>, inputs: &[&[u64]]) -> GroupLanes {
-        if self.undone >= MANY && self.undone * 2 > self.begun {
-            return GroupLanes::Alone(rows.len());
+    pub fn carry_out(&mut self, plan: &LanePlan, places: Range<usize>, inputs: &[&[u64]]) -> GroupLanes {
+        if self.is_hopeless {
+            return GroupLanes::Alone(places.len());
         }
-        self.given.read(&rows, inputs);
-        let mut lanes = rows.len().min(GROUP);
+        self.given.read(&places, &self.order, inputs);
+        let mut lanes = places.len().min(GROUP);
         // One lane is quicker alone.
         while lanes > 1 {
             self.begun += 1;
-            let end = self.go(plan, rows.start, lanes);
+            let end = self.go(plan, places.start, lanes);
             self.undone += usize::from(end != GroupEnd::Done);
             match end {
                 GroupEnd::Done => {
-                    self.kept.add(rows.start, lanes);
+                    self.kept.add(places.start, lanes);
                     return GroupLanes::Done(lanes);
                 }
                 GroupEnd::Parted(first) => lanes = first.min(lanes - 1),
@@ -138,10 +169,10 @@ impl<'g> ThreadGroups<'g> {
     }
 
     /// Has a group go all ways, whose last lanes are the last one again where there are fewer.
-    fn go(&mut self, plan: &LanePlan, row: usize, lanes: usize) -> GroupEnd {
+    fn go(&mut self, plan: &LanePlan, place: usize, lanes: usize) -> GroupEnd {
         for ((first, ways), room) in self.groups.ways.iter().zip(&mut self.rooms) {
             for (n, &column) in self.groups.columns.iter().enumerate() {
-                room.give(n, in_group(self.given.of(column, row, lanes)));
+                room.give(n, in_group(self.given.of(column, place, lanes)));
             }
             let kept = &mut self.kept;
             let end = ways.run(room, (self.most_steps, SLACK), |n, gradient| {
@@ -162,14 +193,14 @@ impl<'g> ThreadGroups<'g> {
         GroupEnd::Done
     }
 
-    /// Whether what is kept has to be written before a group begins at a row.
-    pub fn is_full(&self, row: usize) -> bool {
-        self.kept.is_full(row)
+    /// Whether what is kept has to be written before a group begins at a place.
+    pub fn is_full(&self, place: usize) -> bool {
+        self.kept.is_full(place)
     }
 
     /// Writes what is kept.
     pub fn write(&mut self, results: &mut [&mut [u64]]) {
-        self.kept.write(results);
+        self.kept.write(&self.order, results);
     }
 }
 
@@ -188,33 +219,39 @@ fn in_group(numbers: &[u64]) -> InGroup<u64> {
 /// So many rows are read at a time, and kept before they are written.
 const KEPT: usize = 64;
 
-/// What rows that follow each other are given.
+/// What rows at places that follow each other are given.
 #[derive(Debug)]
 struct GivenRows {
-    rows: Range<usize>,
+    places: Range<usize>,
     columns: Vec<[u64; KEPT]>,
 }
 
 impl GivenRows {
     fn new(columns: usize) -> Result<GivenRows, OutOfMemory> {
-        Ok(GivenRows { rows: 0..0, columns: stretches(columns)? })
+        Ok(GivenRows { places: 0..0, columns: stretches(columns)? })
     }
 
-    /// Reads the first ones of some rows, unless a group of them is there.
-    fn read(&mut self, rows: &Range<usize>, inputs: &[&[u64]]) {
-        let group = rows.start..rows.end.min(rows.start + GROUP);
-        if self.rows.start <= group.start && group.end <= self.rows.end {
+    /// Reads the rows at the first ones of some places, unless a group of them is there.
+    fn read(&mut self, places: &Range<usize>, order: &LaneOrder, inputs: &[&[u64]]) {
+        let group = places.start..places.end.min(places.start + GROUP);
+        if self.places.start <= group.start && group.end <= self.places.end {
             return;
         }
-        self.rows = rows.start..rows.end.min(rows.start + KEPT);
+        self.places = places.start..places.end.min(places.start + KEPT);
         for (own, column) in self.columns.iter_mut().zip(inputs) {
-            room::copy(own, column.get(self.rows.clone()).unwrap_or_default());
+            if order.is_plain() {
+                room::copy(own, column.get(self.places.clone()).unwrap_or_default());
+                continue;
+            }
+            for (own, place) in own.iter_mut().zip(self.places.clone()) {
+                *own = column.get(order.row(place)).copied().unwrap_or_default();
+            }
         }
     }
 
-    /// The numbers of a column for so many lanes, of a row and behind.
-    fn of(&self, column: usize, row: usize, lanes: usize) -> &[u64] {
-        let first = row - self.rows.start;
+    /// The numbers of a column for so many lanes, of a place and behind.
+    fn of(&self, column: usize, place: usize, lanes: usize) -> &[u64] {
+        let first = place - self.places.start;
         self.columns.get(column).and_then(|rows| rows.get(first..first + lanes)).unwrap_or_default()
     }
 }
@@ -227,9 +264,10 @@ fn stretches<const ROWS: usize>(columns: usize) -> Result<Vec<[u64; ROWS]>, OutO
     Ok(all)
 }
 
-/// Results of rows that follow each other.
+/// Results of rows at places that follow each other.
 #[derive(Debug)]
 struct KeptRows {
+    /// The first place.
     first: usize,
     rows: usize,
     /// Of each column as many as are kept, and room for a whole group behind them.
@@ -241,8 +279,8 @@ impl KeptRows {
         Ok(KeptRows { first: 0, rows: 0, columns: stretches(columns)? })
     }
 
-    fn is_full(&self, row: usize) -> bool {
-        self.rows >= KEPT || self.rows > 0 && self.first + self.rows != row
+    fn is_full(&self, place: usize) -> bool {
+        self.rows >= KEPT || self.rows > 0 && self.first + self.rows != place
     }
 
     /// Puts the numbers of a group behind those that are kept.
@@ -252,18 +290,23 @@ impl KeptRows {
         kept.and_then(|rows| rows.first_chunk_mut()).into_iter().for_each(|rows| *rows = bits);
     }
 
-    /// Keeps what was put for so many lanes, of a row and behind.
-    fn add(&mut self, row: usize, lanes: usize) {
+    /// Keeps what was put for so many lanes, of a place and behind.
+    fn add(&mut self, place: usize, lanes: usize) {
         if self.rows == 0 {
-            self.first = row;
+            self.first = place;
         }
         self.rows += lanes;
     }
 
-    fn write(&mut self, results: &mut [&mut [u64]]) {
-        let rows = self.first..self.first + self.rows;
+    fn write(&mut self, order: &LaneOrder, results: &mut [&mut [u64]]) {
+        let places = self.first..self.first + self.rows;
         for (kept, there) in self.columns.iter().zip(results) {
-            if let (Some(kept), Some(there)) = (kept.get(..self.rows), there.get_mut(rows.clone())) {
+            let Some(kept) = kept.get(..self.rows) else { continue };
+            if !order.is_plain() {
+                for (&bits, place) in kept.iter().zip(places.clone()) {
+                    there.get_mut(order.row(place)).into_iter().for_each(|there| *there = bits);
+                }
+            } else if let Some(there) = there.get_mut(places.clone()) {
                 there.copy_from_slice(kept);
             }
         }

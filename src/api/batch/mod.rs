@@ -19,6 +19,7 @@ mod lane;
 pub mod lanes;
 pub mod listing;
 pub mod no_device;
+mod order;
 pub mod plan;
 pub mod prepared;
 pub mod probes;
