@@ -167,8 +167,9 @@ impl BatchPage {
 
     /// How long the parts of the work took. What is for a device only is a part of `run`.
     fn times(&self) -> Vec<(&'static str, Duration)> {
-        let Stopwatch { load, compile, read, run, write, .. } = self.watch;
-        let mut times = vec![("load", load), ("compile", compile), ("read", read), ("run", run)];
+        let Stopwatch { load, compile, read, write, .. } = self.watch;
+        let compile = compile + self.outcome.compile;
+        let mut times = vec![("load", load), ("compile", compile), ("read", read), ("run", self.run())];
         if !self.is_by_cores() {
             times.extend([("upload", self.outcome.upload), ("download", self.outcome.download)]);
             times.extend(self.outcome.worked.map(|worked| ("device", worked)));
@@ -182,8 +183,13 @@ impl BatchPage {
         self.device == Device::cpu().name()
     }
 
+    /// How long lanes were carried out, without what was compiled for them on the way.
+    fn run(&self) -> Duration {
+        self.watch.run.saturating_sub(self.outcome.compile)
+    }
+
     fn rate(&self) -> f64 {
-        self.lanes as f64 / self.watch.run.as_secs_f64().max(1e-9)
+        self.lanes as f64 / self.run().as_secs_f64().max(1e-9)
     }
 
     /// For programs.

@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use super::device::{BlockOutcome, LaneBlock, LaneDevice, LaneFailure, LanesDone, PreparedLanes};
 use super::group::{GroupLanes, PlanGroups, ThreadGroups};
@@ -96,7 +97,9 @@ impl PreparedLanes for CpuLanes {
         let pieces = pieces(lanes, length, results);
         let threads = self.threads.min(pieces.len());
         let pieces = Mutex::new(pieces.into_iter());
+        let begun = Instant::now();
         let groups = self.groups(lanes);
+        let compile = begun.elapsed();
         let work = Work { first, inputs, pieces, groups, failed: AtomicU64::new(u64::MAX), progress };
         let outcomes = thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| self.thread(&work))).collect();
@@ -104,7 +107,7 @@ impl PreparedLanes for CpuLanes {
             let others = others.into_iter().map(|thread| thread.join().unwrap_or(Err(Error::LostThread)));
             std::iter::once(own).chain(others).collect::<Vec<_>>()
         });
-        let mut outcome = BlockOutcome::default();
+        let mut outcome = BlockOutcome { compile, ..BlockOutcome::default() };
         for own in outcomes {
             outcome.add(own?);
         }

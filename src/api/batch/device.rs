@@ -62,6 +62,8 @@ pub struct BlockOutcome {
     pub leftovers: NotedLanes,
     /// How many lanes the processor has carried out because the device couldn't tell what becomes of them.
     pub by_processor: u64,
+    /// What it took to make code that nobody needed before these lanes.
+    pub compile: Duration,
     /// What it took to send words to a device, and to fetch results from it. It may have worked on other lanes meanwhile.
     pub upload: Duration,
     pub download: Duration,
@@ -77,6 +79,7 @@ impl BlockOutcome {
         self.mended.add(other.mended);
         self.leftovers.add(other.leftovers);
         self.by_processor += other.by_processor;
+        self.compile += other.compile;
         self.upload += other.upload;
         self.download += other.download;
         self.add_work(other.worked);

@@ -127,6 +127,7 @@ impl PreparedLanes for GpuLanes {
         let mut outcome = BlockOutcome::default();
         for pass in &self.passes {
             let ran = self.go(pass, inputs, results, &mut is_open)?;
+            outcome.compile += ran.compile;
             outcome.upload += ran.upload;
             outcome.download += ran.download;
             outcome.add_work(ran.worked);

@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 use buffers::{AskedDispatch, Buffers, LaneSpan, Pending};
 use pace::Pace;
 use passes::ShaderPasses;
+use pipeline::Pipeline;
 use room::WordShape;
 
 use crate::device::{BatchDevice, DeviceNumbers};
@@ -52,6 +53,8 @@ pub struct LanesRun {
     pub statuses: Vec<LaneStatus>,
     /// The steps that each made.
     pub steps: Vec<u64>,
+    /// What it took to make the text that lanes go on with, if none had needed it before.
+    pub compile: Duration,
     /// What it took to lay words out for the device and to send them. The device may have worked on other lanes meanwhile.
     pub upload: Duration,
     /// What it took to fetch results from where the device has left them, and to lay them out in columns.
@@ -222,7 +225,7 @@ struct Flight {
     pending: Pending,
 }
 
-impl Batch<'_, '_> {
+impl<'a> Batch<'a, '_> {
     /// All blocks, one behind the other: while the device works on one, the next one is sent and the last one's results are read.
     fn carry_out(&mut self) -> Result<(), BatchError> {
         let lanes = self.statuses.len();
@@ -272,21 +275,21 @@ impl Batch<'_, '_> {
         let Some(mut buffers) = self.free.pop() else {
             return Err(BatchError::Memory { lanes: range.len() });
         };
-        let DeviceShader { device, passes, .. } = self.shader;
+        let device = &self.shader.device;
         let begun = Instant::now();
         buffers.send(device, self.given, &range)?;
         self.ran.upload += begun.elapsed();
         let (pass, rounds) = self.pace.begin();
         let with_results = self.pace.ends_at_once || self.results_are_few(block);
         let asked = AskedDispatch { is_first: true, dispatches: 1, rounds, with_results };
-        let pending = buffers.submit(device, passes.pipeline(device, pass)?, block, asked)?;
+        let pending = buffers.submit(device, self.pipeline(pass)?, block, asked)?;
         Ok(Flight { buffers, range, block, pass, pending })
     }
 
     /// Has the device go on with a block until no lane is under way, and reads what they have come to.
     fn land(&mut self, flight: Flight) -> Result<Buffers, BatchError> {
         let Flight { mut buffers, range, block, mut pass, mut pending } = flight;
-        let DeviceShader { device, passes, .. } = self.shader;
+        let device = &self.shader.device;
         let mut submissions = 1;
         loop {
             let left = buffers.left(device, &pending)?;
@@ -308,13 +311,22 @@ impl Batch<'_, '_> {
                 (pass, asked) = self.next(pass, took, left as usize, block);
                 submissions += 1;
             }
-            pending = buffers.submit(device, passes.pipeline(device, pass)?, block, asked)?;
+            pending = buffers.submit(device, self.pipeline(pass)?, block, asked)?;
         }
         self.pace.ends_at_once = submissions == 1;
         let begun = Instant::now();
         self.read(&buffers, &range, block)?;
         self.ran.download += begun.elapsed();
         Ok(buffers)
+    }
+
+    /// The text of a pass, which may have to be made first.
+    fn pipeline(&mut self, pass: ShaderPass) -> Result<&'a Pipeline, BatchError> {
+        let DeviceShader { device, passes, .. } = self.shader;
+        let begun = Instant::now();
+        let pipeline = passes.pipeline(device, pass)?;
+        self.ran.compile += begun.elapsed();
+        Ok(pipeline)
     }
 
     /// What is dispatched where a pass took so long and left lanes behind.
