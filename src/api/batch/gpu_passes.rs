@@ -54,8 +54,13 @@ fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Resul
         call.prepare_results()?;
     }
     let start = lane::start(call, travel).ok_or(Error::NoBeginning)?;
-    let request =
-        LanesRequest { way: LaneWay::Whole(travel), level: plan.executable.level(), given, asked: begun };
+    let request = LanesRequest {
+        way: LaneWay::Whole(travel),
+        level: plan.executable.level(),
+        given,
+        asked: begun,
+        asks_steps: false,
+    };
     let lanes =
         DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(NoDevice::from)?;
     Ok(DevicePass::Again { lanes, shared: plan.shared.iter().map(|(_, bits)| *bits).collect() })
@@ -93,7 +98,7 @@ fn to(
     let start = lane::start(lane::workspace(plan)?, plan.task.travel()).ok_or(Error::NoBeginning)?;
     let (columns, asked) = asked.into_iter().unzip();
     let given = plan.inputs.iter().map(of_cell).collect();
-    let request = LanesRequest { way, level: plan.executable.level(), given, asked };
+    let request = LanesRequest { way, level: plan.executable.level(), given, asked, asks_steps: false };
     let lanes =
         DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(NoDevice::from)?;
     Ok(DevicePass::To { lanes, columns })

@@ -42,6 +42,8 @@ pub struct LanesRequest {
     /// The cells that are read where a lane arrives, or the adjoints: the words that it has come to are theirs, in this order, and of a
     /// gradient one more: the loss.
     pub asked: Vec<ShaderCell>,
+    /// Whether the steps of lanes are asked for, too.
+    pub asks_steps: bool,
 }
 
 /// The shader of a program's lanes. All cells but those that are given are as in a start.
@@ -89,6 +91,7 @@ pub(crate) fn lane_shader(
         constants,
         given: request.given.len() as u32,
         found: request.asked.len() as u32 + u32::from(loss.is_some()),
+        tells_steps: request.asks_steps,
         arrivals: arrivals.into_iter().collect(),
         turning,
         journey,

@@ -25,7 +25,7 @@ pub(crate) enum ShaderPass {
 /// 5. `array<u32>`, read and write: `status` of each lane, [`status`] below; filled with [`status::BEGINS`] before the first dispatch. The
 ///    words behind `stride` are three: word `stride` counts lanes that haven't ended behind this dispatch (atomic; the host makes it
 ///    0 before each dispatch).
-/// 6. `array<u64>`, read and write: steps that each lane has made; 0 before the first dispatch.
+/// 6. `array<u64>`, read and write: steps that each lane has made, if it tells them; 0 before the first dispatch.
 ///
 /// The entry point is `main`, with workgroups of [`WORKGROUP`] lanes in one dimension; groups are dispatched in two dimensions, and
 /// `lane = (group.y * groups.x + group.x) * WORKGROUP + local`. Invocations whose lane isn't below `lanes`, or whose status isn't `BEGINS` or
@@ -42,6 +42,7 @@ pub(crate) struct LaneShader {
     pub given: u32,
     pub found: u32,
     pub kept: u32,
+    pub tells_steps: bool,
     /// The most rounds that a loop of a function makes that `main` calls, each time it is entered: these don't count.
     pub helper_rounds: u32,
 }

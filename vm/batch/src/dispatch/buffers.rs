@@ -125,7 +125,7 @@ impl Buffers {
             let (given, found) = (bound("given", words(shape.given)), bound("found", words(shape.found)));
             let kept = bound("kept", words(shape.kept));
             let statuses = bound("statuses", (capacity + BEHIND_STATUSES) * STATUS);
-            let steps = bound("steps", words(1));
+            let steps = bound("steps", words(shape.steps));
             let to_device = BufferUsages::MAP_WRITE | BufferUsages::COPY_SRC;
             let send = buffer("send", words(shape.given), to_device, true);
             let results = BEFORE_RESULTS + shape.bytes_of_results() * capacity;
@@ -237,7 +237,7 @@ impl Buffers {
         Ok(Some(clock.between(&bytes)))
     }
 
-    /// Reads what the lanes have come to behind a submission with results that was waited for: words, steps, statuses.
+    /// Reads what the lanes have come to behind a submission with results that was waited for: words, steps if they are told, statuses.
     pub fn read(
         &self,
         device: &BatchDevice,
@@ -253,7 +253,7 @@ impl Buffers {
             at += stride * WORD;
         }
         self.copy_words(device, at, bytemuck::cast_slice_mut(steps))?;
-        at += stride * WORD;
+        at += self.shape.steps * stride * WORD;
         debug_assert_eq!(statuses.len(), lanes);
         self.copy_words(device, at, bytemuck::cast_slice_mut(statuses))
     }
@@ -295,7 +295,9 @@ impl Buffers {
             encoder.copy_buffer_to_buffer(&self.send, 0, &self.given, 0, bytes);
         }
         encoder.clear_buffer(&self.statuses, 0, Some((stride * STATUS) as u64));
-        encoder.clear_buffer(&self.steps, 0, Some((stride * WORD) as u64));
+        if self.shape.steps > 0 {
+            encoder.clear_buffer(&self.steps, 0, Some((stride * WORD) as u64));
+        }
     }
 
     fn dispatch(
@@ -333,7 +335,7 @@ impl Buffers {
             return BEFORE_RESULTS;
         }
         let steps = copy(&self.found, 0, self.shape.found * stride * WORD, BEFORE_RESULTS);
-        let statuses = copy(&self.steps, 0, stride * WORD, steps);
+        let statuses = copy(&self.steps, 0, self.shape.steps * stride * WORD, steps);
         copy(&self.statuses, 0, stride * STATUS, statuses)
     }
 }

@@ -51,7 +51,7 @@ pub enum LaneStatus {
 pub struct LanesRun {
     /// How each did.
     pub statuses: Vec<LaneStatus>,
-    /// The steps that each made.
+    /// The steps that each made; none where they aren't asked for.
     pub steps: Vec<u64>,
     /// What it took to make the text that lanes go on with, if none had needed it before.
     pub compile: Duration,
@@ -133,7 +133,7 @@ impl DeviceShader {
             pace: *lock(&self.pace),
             free: Vec::new(),
             heard: Instant::now(),
-            ran: LanesRun { steps: vec![0; lanes], ..LanesRun::default() },
+            ran: LanesRun { steps: vec![0; lanes * self.shape.steps], ..LanesRun::default() },
             statuses: vec![status::BEGINS; lanes],
         };
         if lanes > 0 {
@@ -357,7 +357,8 @@ impl<'a> Batch<'a, '_> {
         for column in self.found.iter_mut() {
             found.push(column.get_mut(range.clone()).ok_or_else(shorter)?);
         }
-        let steps = self.ran.steps.get_mut(range.clone()).ok_or_else(shorter)?;
+        let told = if self.shader.shape.steps > 0 { range.clone() } else { 0..0 };
+        let steps = self.ran.steps.get_mut(told).ok_or_else(shorter)?;
         let statuses = self.statuses.get_mut(range.clone()).ok_or_else(shorter)?;
         let read = buffers.read(&self.shader.device, block, &mut found, steps, statuses);
         buffers.done();

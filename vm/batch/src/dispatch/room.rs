@@ -9,6 +9,8 @@ pub(super) struct WordShape {
     pub given: usize,
     pub found: usize,
     pub kept: usize,
+    /// None or one.
+    pub steps: usize,
 }
 
 /// Bytes of a word.
@@ -25,12 +27,12 @@ pub(super) const BEFORE_RESULTS: usize = CLOCK + CLOCK_BYTES;
 impl WordShape {
     pub fn of(shader: &LaneShader) -> Self {
         let [given, found, kept] = [shader.given, shader.found, shader.kept].map(|words| words as usize);
-        Self { given, found, kept }
+        Self { given, found, kept, steps: usize::from(shader.tells_steps) }
     }
 
-    /// Bytes that are read back for each lane: its words, its steps and its status.
+    /// Bytes that are read back for each lane: its words, its steps if it tells them, and its status.
     pub fn bytes_of_results(&self) -> usize {
-        self.found * WORD + WORD + STATUS
+        (self.found + self.steps) * WORD + STATUS
     }
 
     /// The most lanes of one dispatch, a multiple of [`WORKGROUP`]: every piece of memory fits its binding and is counted in `u32`. 0 where not
@@ -75,14 +77,14 @@ mod tests {
     #[test]
     fn every_binding_fits() {
         for (given, found, kept) in [(0, 0, 0), (1, 1, 0), (3, 40, 1000), (70_000, 1, 1)] {
-            let shape = WordShape { given, found, kept };
+            let shape = WordShape { given, found, kept, steps: 1 };
             let lanes = shape.most_lanes(&limits());
             assert!(lanes > 0 && lanes.is_multiple_of(64));
             assert!(lanes * given.max(found).max(kept).max(1) * WORD <= 1 << 27);
             assert!((lanes + 3) * STATUS <= 1 << 27);
             assert!(lanes * shape.bytes_of_results() + BEFORE_RESULTS <= 1 << 28);
         }
-        assert_eq!(WordShape { given: 1 << 24, found: 0, kept: 0 }.most_lanes(&limits()), 0);
+        assert_eq!(WordShape { given: 1 << 24, found: 0, kept: 0, steps: 0 }.most_lanes(&limits()), 0);
     }
 
     #[test]

@@ -47,6 +47,7 @@ fn shader_of_rounds() -> LaneShader {
         given: 1,
         found: 1,
         kept: 2,
+        tells_steps: true,
         helper_rounds: 64,
     }
 }
@@ -168,6 +169,7 @@ fn most_steps_have_64_bits() {
         given: 0,
         found: 1,
         kept: 0,
+        tells_steps: true,
         helper_rounds: 64,
     };
     let shader = DeviceShader::new(&device, &text).unwrap();
@@ -341,6 +343,7 @@ fn texts_that_are_no_shaders_are_refused() {
         given: 0,
         found: 0,
         kept,
+        tells_steps: true,
         helper_rounds: 64,
     };
     let refused = |shader: LaneShader| DeviceShader::new(&device, &shader).err();
@@ -368,6 +371,7 @@ fn statuses_that_mean_nothing_are_the_devices_fault() {
             given: 0,
             found: 0,
             kept: 0,
+            tells_steps: true,
             helper_rounds: 64,
         };
         let shader = DeviceShader::new(&device, &text).unwrap();

@@ -32,6 +32,7 @@ pub(crate) fn lane_shader(given: u32, lines: &str, words: &[String], constants: 
         given,
         found,
         kept: 0,
+        tells_steps: false,
         helper_rounds: 0,
     }
 }

@@ -135,7 +135,7 @@ impl Writer<'_> {
         }
         let is_over = if is_back { "false" } else { "bitcast<u64>(clock) > most_steps" };
         if !is_back {
-            self.line("steps[lane] = bitcast<u64>(clock);");
+            self.tell_steps();
         }
         self.line(format!("end_lane(false, {is_over}, UNDERWAY);"));
         self.line("return;");

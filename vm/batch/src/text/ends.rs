@@ -23,7 +23,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn turn(&mut self, turning: &LaneTurning) {
-        self.line("steps[lane] = bitcast<u64>(clock);");
+        self.tell_steps();
         let loss = self.at_home(Class::Real, turning.loss);
         let bits = self.to_word(Some(Class::Real), &loss);
         let word = self.text.found.saturating_sub(1);
@@ -119,12 +119,19 @@ impl Writer<'_> {
                 "false"
             }
             None => {
-                self.line("steps[lane] = bitcast<u64>(clock);");
+                self.tell_steps();
                 "bitcast<u64>(clock) > most_steps"
             }
         };
         self.end_lane(is_over, "ARRIVED");
         self.line("return;");
+    }
+
+    /// Tells the steps up to here, if anybody asks.
+    pub(super) fn tell_steps(&mut self) {
+        if self.text.tells_steps {
+            self.line("steps[lane] = bitcast<u64>(clock);");
+        }
     }
 
     /// A lane ends, if all its rounds lasted.

@@ -42,6 +42,8 @@ pub(crate) struct LaneText {
     pub constants: Vec<u64>,
     pub given: u32,
     pub found: u32,
+    /// Whether a lane tells how many steps it has made.
+    pub tells_steps: bool,
     /// By block where lanes arrive.
     pub arrivals: BTreeMap<u32, LaneArrival>,
     /// Of a gradient.
@@ -104,6 +106,7 @@ impl LaneText {
             helper_rounds: resumable.helper_rounds,
             given: self.given,
             found: self.found,
+            tells_steps: self.tells_steps,
             kept: u32::try_from(resumable.words).unwrap_or(u32::MAX),
             constants: self.constants.iter().copied().chain(operations.tables()).collect(),
         };

@@ -63,6 +63,7 @@ pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Res
         level,
         given: cells(program, takes),
         asked: cells(program, gives),
+        asks_steps: true,
     };
     lane_shader(program, &start(program, travel), &request)
 }
@@ -72,7 +73,7 @@ pub fn gradient(program: &Arc<Program>, loss: usize, level: CheckLevel) -> Resul
     let given = cells(program, |role| program.takes(role, Travel::Forward));
     let reals = given.iter().filter(|cell| cell.space == Space::Reals);
     let asked = reals.map(|cell| ShaderCell { space: Space::Adjoints, ..*cell }).collect();
-    let request = LanesRequest { way: LaneWay::Gradient { loss }, level, given, asked };
+    let request = LanesRequest { way: LaneWay::Gradient { loss }, level, given, asked, asks_steps: true };
     Ok(lane_shader(program, &start(program, Travel::Forward), &request)?.shader)
 }
 

@@ -96,7 +96,16 @@ fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
         with_main(&lines.join("\n"))
     );
     let constants = [vec![0], operations.tables()].concat();
-    Some(LaneShader { wgsl, single_pass: None, constants, given: 3, found: 2, kept: 0, helper_rounds })
+    Some(LaneShader {
+        wgsl,
+        single_pass: None,
+        constants,
+        given: 3,
+        found: 2,
+        kept: 0,
+        tells_steps: false,
+        helper_rounds,
+    })
 }
 
 /// Whether two words are the same number: one that is no number has any bits.
