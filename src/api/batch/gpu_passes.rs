@@ -1,7 +1,9 @@
 //! What a plan asks of a device: a shader for each way that lanes go, and where the numbers of each come from and go to. Knows no device's
 //! inside.
 
-use reviver_batch::{BatchDevice, DeviceLanes, LaneStatus, LaneWay, LanesRequest, LanesRun, ShaderCell};
+use reviver_batch::{
+    AskedNumber, BatchDevice, DeviceLanes, LaneStatus, LaneWay, LanesRequest, LanesRun, ShaderCell,
+};
 use reviver_compile::op::Space;
 use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
@@ -10,6 +12,7 @@ use super::lane;
 use super::no_device::NoDevice;
 use super::plan::{LaneCell, LanePlan, LaneTask, ResultSource};
 use crate::api::error::Error;
+use crate::api::loss::LossCell;
 
 /// A way that all lanes go.
 #[derive(Debug)]
@@ -30,25 +33,32 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
         })
         .collect();
     let way = LaneWay::Whole(plan.task.travel());
+    let asked = |cells: Vec<(usize, ShaderCell)>| -> Vec<(usize, AskedNumber)> {
+        cells.into_iter().map(|(n, cell)| (n, AskedNumber::Cell(cell))).collect()
+    };
     match &plan.task {
-        LaneTask::Run | LaneTask::Back => Ok(vec![to(device, plan, way, cells)?]),
+        LaneTask::Run | LaneTask::Back => Ok(vec![to(device, plan, way, asked(cells))?]),
         LaneTask::RoundTrip | LaneTask::RoundTripBack => {
-            let asked = cells.iter().map(|&(_, cell)| cell).collect();
-            Ok(vec![to(device, plan, way, cells)?, again(device, plan, asked)?])
+            let arrived = cells.iter().map(|&(_, cell)| cell).collect();
+            Ok(vec![to(device, plan, way, asked(cells))?, again(device, plan, arrived)?])
         }
-        LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => plan
-            .losses
-            .iter()
-            .enumerate()
-            .map(|(n, loss)| slopes(device, plan, n, loss.shared.cell))
-            .collect(),
+        LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => {
+            let together = plan.losses.chunk_by(LossCell::turns_with);
+            let mut passes = Vec::new();
+            let mut first = 0;
+            for losses in together.flat_map(|losses| losses.chunks(MOST_ROWS)) {
+                passes.extend(slopes(device, plan, (first, losses))?);
+                first += losses.len();
+            }
+            Ok(passes)
+        }
     }
 }
 
 /// The way back to where lanes have begun.
 fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Result<DevicePass, Error> {
     let travel = plan.task.travel().reversed();
-    let begun = plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell)).map(of_cell).collect();
+    let begun = plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell)).map(of_cell);
     let mut call = plan.executable.workspace()?;
     if travel == Travel::Backward {
         call.prepare_results()?;
@@ -58,7 +68,7 @@ fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Resul
         way: LaneWay::Whole(travel),
         level: plan.executable.level(),
         given,
-        asked: begun,
+        asked: begun.map(AskedNumber::Cell).collect(),
         asks_steps: false,
     };
     let lanes =
@@ -66,34 +76,42 @@ fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Resul
     Ok(DevicePass::Again { lanes, shared: plan.shared.iter().map(|(_, bits)| *bits).collect() })
 }
 
-/// There and back for a loss: its derivatives, and then its value.
-fn slopes(device: &BatchDevice, plan: &LanePlan, loss: usize, cell: usize) -> Result<DevicePass, Error> {
-    let results = || plan.results.iter().enumerate();
-    let asked: Vec<(usize, ShaderCell)> = results()
-        .filter_map(|(n, column)| match column.source {
-            ResultSource::Adjoint { loss: of, cell } if of == loss => {
-                Some((n, ShaderCell { space: Space::Adjoints, address: cell }))
-            }
-            ResultSource::Adjoint { .. } | ResultSource::Value(_) | ResultSource::Cell(_) => None,
-        })
-        .collect();
-    let value = results().find(|(_, column)| column.source == ResultSource::Value(loss));
-    let pass = to(device, plan, LaneWay::Gradient { loss: cell }, asked)?;
-    Ok(match pass {
-        // Behind what is asked for comes the loss.
-        DevicePass::To { lanes, mut columns } => {
-            columns.extend(value.map(|(n, _)| n));
-            DevicePass::To { lanes, columns }
+/// The most losses that are differentiated at once, since each takes registers.
+const MOST_ROWS: usize = 4;
+
+/// There and back for losses that are final in the same place, of which the first has a number: their derivatives and values. All at once if that is possible.
+fn slopes(
+    device: &BatchDevice,
+    plan: &LanePlan,
+    (first, losses): (usize, &[LossCell]),
+) -> Result<Vec<DevicePass>, Error> {
+    let own = first..first + losses.len();
+    let of_column = |source: ResultSource| match source {
+        ResultSource::Adjoint { loss, cell } if own.contains(&loss) => {
+            Some(AskedNumber::Adjoint { row: loss - first, real: cell })
         }
-        pass @ DevicePass::Again { .. } => pass,
-    })
+        ResultSource::Value(loss) if own.contains(&loss) => Some(AskedNumber::Loss { row: loss - first }),
+        ResultSource::Adjoint { .. } | ResultSource::Value(_) | ResultSource::Cell(_) => None,
+    };
+    let columns = plan.results.iter().enumerate();
+    let asked = columns.filter_map(|(n, column)| Some((n, of_column(column.source)?))).collect();
+    let cells = losses.iter().map(|loss| loss.shared.cell).collect();
+    match to(device, plan, LaneWay::Gradient { losses: cells }, asked) {
+        Ok(pass) => Ok(vec![pass]),
+        Err(error) if losses.len() == 1 => Err(error),
+        // What they can't do together, be it that it takes too much memory, each may.
+        Err(_) => {
+            let alone = (first..).zip(losses.chunks(1)).map(|alone| slopes(device, plan, alone));
+            Ok(alone.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten().collect())
+        }
+    }
 }
 
 fn to(
     device: &BatchDevice,
     plan: &LanePlan,
     way: LaneWay,
-    asked: Vec<(usize, ShaderCell)>,
+    asked: Vec<(usize, AskedNumber)>,
 ) -> Result<DevicePass, Error> {
     let start = lane::start(lane::workspace(plan)?, plan.task.travel()).ok_or(Error::NoBeginning)?;
     let (columns, asked) = asked.into_iter().unzip();

@@ -73,6 +73,8 @@ impl MemoryRun {
 pub(crate) struct CellCounts {
     pub ints: u32,
     pub reals: u32,
+    /// Those of all rows.
+    pub adjoints: u32,
     pub references: u32,
 }
 
@@ -85,15 +87,22 @@ impl CellCounts {
         CellCounts {
             ints: own(ints).saturating_add(most(|calls| calls.ints)),
             reals: own(reals).saturating_add(most(|calls| calls.reals)),
+            adjoints: own(reals).saturating_add(most(|calls| calls.reals)),
             references: most(|calls| calls.references),
         }
+    }
+
+    /// The same with so many adjoints of each real.
+    pub fn with_rows(self, rows: u32) -> CellCounts {
+        CellCounts { adjoints: self.reals.saturating_mul(rows), ..self }
     }
 
     /// The cells of a space that an address may be.
     fn clipped(self, space: Space, range: IntRange) -> Option<(u32, u32)> {
         let cells = match space {
             Space::Ints => self.ints,
-            Space::Reals | Space::Adjoints => self.reals,
+            Space::Reals => self.reals,
+            Space::Adjoints => self.adjoints,
             Space::References => self.references,
         };
         let first = range.low.clamp(0, cells.into());

@@ -11,16 +11,26 @@ use reviver_vm::{Program, Travel};
 use crate::cells::{LaneMemory, MemoryRun, SpacedCell, StartCells, StartWord};
 use crate::journey::{CellHome, LaneJourney};
 use crate::no_shader::NoShader;
+use crate::rows::AdjointRows;
 use crate::words::{WordRun, WordSource, word_runs};
+
+/// A word that a lane is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AskedWord {
+    /// What is in a cell where it arrives.
+    Cell(SpacedCell),
+    /// The loss of a row, where the gradient turns.
+    Loss { row: usize },
+}
 
 /// What is asked in a block where lanes arrive.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneArrival {
-    /// What a lane has come to, word after word.
-    pub found: Vec<CellHome>,
+    /// What a lane has come to, word after word; none where a word is told where the gradient turns.
+    pub found: Vec<Option<CellHome>>,
     pub compared: Vec<Compared>,
-    /// Reals that are values where lanes begin, with their adjoints: their products say how large a loss is to first order.
-    pub terms: Vec<(SsaValue, CellHome)>,
+    /// Reals that are values where lanes begin, with the adjoint of each row: their products say how large a loss is to first order.
+    pub terms: Vec<(SsaValue, Vec<CellHome>)>,
 }
 
 /// So many reals that lanes are given say how large a loss is.
@@ -39,17 +49,18 @@ pub(crate) enum Likeness {
 /// Numbers that must be others.
 #[derive(Clone, Debug)]
 pub(crate) enum Compared {
-    /// A number that is a value, with its adjoint if that is asked for.
-    Value { class: Class, found: SsaValue, expected: SsaValue, likeness: Likeness, adjoint: Option<CellHome> },
-    /// Words of the lane's memory, and where the adjoints of the first begins that are in memory too.
-    Words { class: Class, expected: WordRun, likeness: Likeness, adjoints: Option<u32> },
+    /// A number that is a value, with its adjoint in each row if these are asked for.
+    Value { class: Class, found: SsaValue, expected: SsaValue, likeness: Likeness, adjoints: Vec<CellHome> },
+    /// Words of the lane's own, and where in each row their adjoints begin, if these have words too.
+    Words { class: Class, expected: WordRun, likeness: Likeness, adjoints: Vec<u32> },
 }
 
 /// Where a gradient turns.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneTurning {
     pub block: u32,
-    pub loss: CellHome,
+    /// The losses, one a row, each with the words in which it is told.
+    pub losses: Vec<(CellHome, Vec<u32>)>,
     /// No number in any lane that isn't named here is larger where lanes begin.
     pub largest: f64,
     /// The other reals, where lanes begin and where they turn, and those that are in memory there.
@@ -62,22 +73,26 @@ pub(crate) struct LaneTurning {
 impl LaneTurning {
     /// The values that are asked for.
     pub fn values(&self) -> Vec<SsaValue> {
-        self.reals.iter().copied().chain(value(self.loss)).collect()
+        let losses = self.losses.iter().filter_map(|(home, _)| value(*home));
+        self.reals.iter().copied().chain(losses).collect()
     }
 }
 
 impl LaneArrival {
     /// The values that are asked for.
     pub fn values(&self) -> Vec<SsaValue> {
-        let mut values: Vec<SsaValue> = self.found.iter().filter_map(|&home| value(home)).collect();
+        let mut values: Vec<SsaValue> = self.found.iter().flatten().filter_map(|&home| value(home)).collect();
+        let of_homes = |homes: &[CellHome]| homes.iter().filter_map(|&home| value(home)).collect::<Vec<_>>();
         for compared in &self.compared {
-            if let Compared::Value { found, expected, adjoint, .. } = compared {
+            if let Compared::Value { found, expected, adjoints, .. } = compared {
                 values.extend([*found, *expected]);
-                values.extend(adjoint.and_then(value));
+                values.extend(of_homes(adjoints));
             }
         }
-        values
-            .extend(self.terms.iter().flat_map(|&(start, adjoint)| [Some(start), value(adjoint)]).flatten());
+        for (start, adjoints) in &self.terms {
+            values.push(*start);
+            values.extend(of_homes(adjoints));
+        }
         values
     }
 }
@@ -115,7 +130,7 @@ impl Ends<'_> {
     pub fn of_run(
         &mut self,
         journey: &mut LaneJourney,
-        asked: &[SpacedCell],
+        asked: &[AskedWord],
         travel: Travel,
     ) -> Result<Vec<(u32, LaneArrival)>, NoShader> {
         self.no_stack_is_left(travel)?;
@@ -136,7 +151,7 @@ impl Ends<'_> {
     pub fn of_gradient(
         &mut self,
         journey: &mut LaneJourney,
-        asked: &[SpacedCell],
+        asked: &[AskedWord],
         is_judged: bool,
     ) -> Vec<(u32, LaneArrival)> {
         let blocks: Vec<u32> = journey.arrivals.keys().copied().collect();
@@ -151,14 +166,19 @@ impl Ends<'_> {
         blocks.into_iter().map(judged).collect()
     }
 
-    /// What is asked where a gradient of a loss turns; none of a way that doesn't.
-    pub fn turning(&self, journey: &mut LaneJourney, loss: u32) -> Option<LaneTurning> {
+    /// What is asked where a gradient turns; none of a way that doesn't.
+    pub fn turning(&self, journey: &mut LaneJourney, asked: &[AskedWord]) -> Option<LaneTurning> {
         let block = journey.turn?;
-        let cell = (Space::Reals, loss);
-        let loss = match self.memory.word(cell) {
-            Some(word) => CellHome::Memory(word),
-            None => CellHome::Value(journey.at_turn(cell, self.start)),
-        };
+        let losses = journey.adjoints.losses.clone().into_iter().enumerate().map(|(row, loss)| {
+            let cell = (Space::Reals, loss);
+            let home = match self.memory.word(cell) {
+                Some(word) => CellHome::Memory(word),
+                None => CellHome::Value(journey.at_turn(cell, self.start)),
+            };
+            let words = (0..).zip(asked).filter(|(_, asked)| **asked == AskedWord::Loss { row });
+            (home, words.map(|(word, _)| word).collect())
+        });
+        let losses = losses.collect();
         let is_value = |cell: &SpacedCell| cell.0 == Space::Reals && self.memory.word(*cell).is_none();
         let given: Vec<SpacedCell> = self.start.given.keys().copied().filter(is_value).collect();
         let mut reals: Vec<SsaValue> =
@@ -171,7 +191,7 @@ impl Ends<'_> {
         let end = self.program.flow().layout().constants(Class::Real).end as u32;
         let words = self.memory.parts(Space::Reals, 0, end);
         let first = words.iter().flat_map(|run| self.given_words(run)).collect();
-        Some(LaneTurning { block, loss, largest, reals, first, words })
+        Some(LaneTurning { block, losses, largest, reals, first, words })
     }
 
     /// What lanes are given of some cells in memory.
@@ -182,8 +202,11 @@ impl Ends<'_> {
         runs
     }
 
-    fn arrival(&self, journey: &mut LaneJourney, block: u32, asked: &[SpacedCell]) -> LaneArrival {
-        let found = asked.iter().map(|&cell| journey.at_arrival(block, cell, self.start, self.memory));
+    fn arrival(&self, journey: &mut LaneJourney, block: u32, asked: &[AskedWord]) -> LaneArrival {
+        let found = asked.iter().map(|&asked| match asked {
+            AskedWord::Cell(cell) => Some(journey.at_arrival(block, cell, self.start, self.memory)),
+            AskedWord::Loss { .. } => None,
+        });
         LaneArrival { found: found.collect(), ..LaneArrival::default() }
     }
 
@@ -259,7 +282,13 @@ impl Ends<'_> {
                     return Err(NoShader::Leftover { name: declared.name.clone() });
                 }
                 let expected = journey.literal(space, bits);
-                arrival.compared.push(Compared::Value { class, found, expected, likeness, adjoint: None });
+                arrival.compared.push(Compared::Value {
+                    class,
+                    found,
+                    expected,
+                    likeness,
+                    adjoints: Vec::new(),
+                });
             }
         }
         let end = declared.first.saturating_add(declared.initial.len() as u32);
@@ -269,7 +298,7 @@ impl Ends<'_> {
                 StartWord::Same(declared.initial.get(at).copied().unwrap_or(0))
             });
             for expected in word_runs(run.word, words, self.constants) {
-                arrival.compared.push(Compared::Words { class, expected, likeness, adjoints: None });
+                arrival.compared.push(Compared::Words { class, expected, likeness, adjoints: Vec::new() });
             }
         }
         Ok(())
@@ -291,39 +320,60 @@ impl Ends<'_> {
             let (true, CellHome::Value(found)) = (is_judged, home) else { continue };
             let likeness = self.likeness(class, Likeness::Restored);
             let expected = journey.at_start(cell, self.start);
-            let adjoint = (likeness == Likeness::Restored)
-                .then(|| journey.at_arrival(block, (Space::Adjoints, address), self.start, self.memory));
-            arrival.compared.push(Compared::Value { class, found, expected, likeness, adjoint });
+            let adjoints = match likeness {
+                Likeness::Restored => self.adjoints(journey, block, address),
+                Likeness::Same | Likeness::Close => Vec::new(),
+            };
+            arrival.compared.push(Compared::Value { class, found, expected, likeness, adjoints });
         }
         let spaces = [(Space::Ints, ends[0]), (Space::Reals, ends[1])];
         let runs: Vec<MemoryRun> =
             spaces.iter().flat_map(|&(space, end)| self.memory.parts(space, 0, end)).collect();
         for run in runs {
             let likeness = self.likeness(run.space.class(), Likeness::Restored);
-            self.restored_words(run, likeness, arrival);
+            self.restored_words(&journey.adjoints, run, likeness, arrival);
         }
     }
 
+    /// Where the adjoints of a real are where a lane arrives in a block, one a row.
+    fn adjoints(&self, journey: &mut LaneJourney, block: u32, real: u32) -> Vec<CellHome> {
+        let rows = journey.adjoints.clone();
+        let of_row = |row| {
+            journey.at_arrival(block, (Space::Adjoints, rows.adjoint(row, real)), self.start, self.memory)
+        };
+        (0..rows.count()).map(of_row).collect()
+    }
+
     /// What lanes are given as reals, with the adjoints. Without others a loss counts as smaller than it is.
-    fn terms(&self, journey: &mut LaneJourney, block: u32) -> Vec<(SsaValue, CellHome)> {
+    fn terms(&self, journey: &mut LaneJourney, block: u32) -> Vec<(SsaValue, Vec<CellHome>)> {
         let is_value = |cell: &SpacedCell| cell.0 == Space::Reals && self.memory.word(*cell).is_none();
         let given = self.start.given.keys().copied().filter(is_value);
         let terms = given.take(MOST_TERMS).map(|(space, address)| {
             let start = journey.at_start((space, address), self.start);
-            (start, journey.at_arrival(block, (Space::Adjoints, address), self.start, self.memory))
+            (start, self.adjoints(journey, block, address))
         });
         terms.collect()
     }
 
-    fn restored_words(&mut self, run: MemoryRun, likeness: Likeness, arrival: &mut LaneArrival) {
+    fn restored_words(
+        &mut self,
+        rows: &AdjointRows,
+        run: MemoryRun,
+        likeness: Likeness,
+        arrival: &mut LaneArrival,
+    ) {
         let class = run.space.class();
         let words = (run.first..run.end).map(|address| self.start.word((run.space, address)));
         for expected in word_runs(run.word, words, self.constants) {
             let first = run.first + (expected.word - run.word);
-            let last = (Space::Adjoints, first + expected.count - 1);
-            let adjoints = self.memory.word((Space::Adjoints, first)).filter(|&word| {
-                class == Class::Real && self.memory.word(last) == Some(word + expected.count - 1)
-            });
+            let of_row = |row| {
+                let first = rows.adjoint(row, first);
+                let last = (Space::Adjoints, first + expected.count - 1);
+                let word = self.memory.word((Space::Adjoints, first))?;
+                (class == Class::Real && self.memory.word(last) == Some(word + expected.count - 1))
+                    .then_some(word)
+            };
+            let adjoints = (0..rows.count()).map(of_row).collect::<Option<Vec<u32>>>().unwrap_or_default();
             arrival.compared.push(Compared::Words { class, expected, likeness, adjoints });
         }
     }

@@ -39,20 +39,20 @@ pub(crate) fn whole(start: &RouteStart, travel: Travel, level: CheckLevel) -> Re
     form(start, RoutePlan::whole(program, travel, level), KnownCells::default(), false)
 }
 
-/// The forms to where the gradient of a loss turns, a real by its address, and back from there.
+/// The forms to where the gradients of losses turn, reals by their addresses, and back from there.
 ///
 /// # Errors
 /// The program does something that devices can't.
 pub(crate) fn gradient(
     start: &RouteStart,
-    loss: usize,
+    losses: &[usize],
     level: CheckLevel,
 ) -> Result<[LaneForm; 2], NoShader> {
     let program = start.program();
     if program.switches_mode() || program.reads_mode() || program.names_adjoints() {
         return Err(NoShader::OwnMode);
     }
-    let turn = early_turn(program, &[loss]).and_then(|stops| stops.only());
+    let turn = early_turn(program, losses).and_then(|stops| stops.only());
     let turn = turn.map_or(program.end(), |node| node.position);
     let [there, back] = RoutePlan::gradient(program, turn, level);
     let there = form(start, there, KnownCells::default(), true)?;

@@ -11,6 +11,7 @@ use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
 use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord, literal};
+use crate::rows::{AdjointRows, RowsForm};
 
 /// Where a cell is that somebody asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +37,10 @@ pub(crate) struct LaneJourney {
     pub given: BTreeMap<SsaValue, u32>,
     /// Cells that the way there of a gradient leaves in values.
     turned: HashMap<SpacedCell, SsaValue>,
-    /// The cell of the loss.
-    loss: Option<u32>,
+    /// Where the adjoints of each loss are.
+    pub adjoints: AdjointRows,
+    /// Of each operation that there is once a loss, but for those of the first: its row.
+    pub rows: BTreeMap<SsaValue, u32>,
     starts: HashMap<SpacedCell, SsaValue>,
 }
 
@@ -47,10 +50,10 @@ fn is_count(kind: OpKind) -> bool {
 }
 
 impl LaneJourney {
-    /// Of a form, and of another one that leads back with the adjoint of a loss, a real by its address.
+    /// Of a form, and of another one that leads back with the adjoints of losses.
     pub fn of(
         there: SsaForm,
-        back: Option<(SsaForm, u32)>,
+        back: Option<(RowsForm, AdjointRows)>,
         start: &StartCells,
         memory: &LaneMemory,
     ) -> LaneJourney {
@@ -62,13 +65,15 @@ impl LaneJourney {
             stands_for: Vec::new(),
             given: BTreeMap::new(),
             turned: HashMap::new(),
-            loss: back.as_ref().map(|(_, loss)| *loss),
+            adjoints: AdjointRows::default(),
+            rows: BTreeMap::new(),
             starts: HashMap::new(),
         };
         let order = TextPlan::of(&journey.form).order;
         journey.lower(&order, start, memory);
-        if let Some((back, _)) = back {
-            let order = TextPlan::of(&back).order;
+        if let Some((back, adjoints)) = back {
+            journey.adjoints = adjoints;
+            let order = TextPlan::of(&back.form).order;
             let first = journey.turn_round(back, start);
             let order: Vec<u32> = order.into_iter().map(|block| block + first).collect();
             journey.lower(&order, start, memory);
@@ -100,7 +105,9 @@ impl LaneJourney {
             return known;
         }
         let value = match cell {
-            (Space::Adjoints, address) if self.turn.is_some() && self.loss == Some(address) => {
+            (Space::Adjoints, address)
+                if self.turn.is_some() && self.adjoints.seeds().any(|seed| seed == address) =>
+            {
                 let one = reviver_isa::number::literal_bits(self.form.numbers.system, 1.0);
                 self.literal(Space::Adjoints, one)
             }
@@ -232,7 +239,7 @@ impl LaneJourney {
 
     /// Has the arrivals of the way there lead to the way back, by a block that is given what they leave. The number of the way back's
     /// first block.
-    fn turn_round(&mut self, back: SsaForm, start: &StartCells) -> u32 {
+    fn turn_round(&mut self, back: RowsForm, start: &StartCells) -> u32 {
         let turn = self.form.blocks.len() as u32;
         let first = turn + 1;
         let arrivals = std::mem::take(&mut self.arrivals);
@@ -255,7 +262,8 @@ impl LaneJourney {
         }
         let end = SsaEnd::Go(Jump { to: first, arguments: Vec::new() });
         self.form.blocks.push(SsaBlock { parameters, ops: Vec::new(), steps: 0, calls: 0, end });
-        self.append(back, first);
+        let by = self.append(back.form, first);
+        self.rows = back.rows.into_iter().map(|(value, row)| (SsaValue(value.0 + by), row)).collect();
         first
     }
 
@@ -265,8 +273,8 @@ impl LaneJourney {
         value
     }
 
-    /// Adds the blocks of another form.
-    fn append(&mut self, other: SsaForm, first: u32) {
+    /// Adds the blocks of another form; by how much its values are moved.
+    fn append(&mut self, other: SsaForm, first: u32) -> u32 {
         let by = self.form.definitions.len() as u32;
         let moved = |value: SsaValue| SsaValue(value.0 + by);
         let definitions = other.definitions.into_iter().map(|definition| match definition {
@@ -293,5 +301,6 @@ impl LaneJourney {
             block
         });
         self.form.blocks.extend(blocks);
+        by
     }
 }

@@ -9,10 +9,11 @@ use reviver_compile::start::RouteStart;
 use reviver_vm::{CheckLevel, Program, Travel};
 
 use crate::cells::{CellCounts, LaneMemory, SpacedCell, StartCells, StartWord};
-use crate::ends::Ends;
+use crate::ends::{AskedWord, Ends};
 use crate::forms::{self, LaneForm};
 use crate::journey::LaneJourney;
 use crate::no_shader::NoShader;
+use crate::rows::{AdjointRows, with_rows};
 use crate::text::{LaneText, MOST_WORDS, WrittenLanes};
 use crate::words::{WordRun, word_runs};
 
@@ -24,12 +25,23 @@ pub struct ShaderCell {
 }
 
 /// The way that every lane goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LaneWay {
     /// From one end of the program to the other.
     Whole(Travel),
-    /// To where a loss is final, a real by its address, and back with adjoints.
-    Gradient { loss: usize },
+    /// To where losses are final, reals by their addresses, and back with the adjoints of each. All are final in the same place.
+    Gradient { losses: Vec<usize> },
+}
+
+/// A number that is asked of each lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedNumber {
+    /// What is in a cell where it arrives.
+    Cell(ShaderCell),
+    /// The adjoint of a real, of the loss of a row.
+    Adjoint { row: usize, real: usize },
+    /// The loss of a row.
+    Loss { row: usize },
 }
 
 /// What is asked of each lane.
@@ -39,9 +51,8 @@ pub struct LanesRequest {
     pub level: CheckLevel,
     /// The cells of which each lane has numbers of its own, integers or reals: the words that it is given are theirs, in this order.
     pub given: Vec<ShaderCell>,
-    /// The cells that are read where a lane arrives, or the adjoints: the words that it has come to are theirs, in this order, and of a
-    /// gradient one more: the loss.
-    pub asked: Vec<ShaderCell>,
+    /// The words that a lane has come to are these numbers, in this order.
+    pub asked: Vec<AskedNumber>,
     /// Whether the steps of lanes are asked for, too.
     pub asks_steps: bool,
 }
@@ -58,39 +69,45 @@ pub(crate) fn lane_shader(
     let (there, back) = forms_of(program, start, request)?;
     let state = start.state();
     let given = given(program, request)?;
-    let asked = request
-        .asked
-        .iter()
-        .map(|&cell| known(program, cell))
-        .collect::<Result<Vec<SpacedCell>, NoShader>>()?;
     let cells = StartCells { state, given };
     let calls: Vec<BoundedCalls> = [Some(&there), back.as_ref().map(|(back, _)| back)]
         .into_iter()
         .flatten()
         .map(|way| way.calls)
         .collect();
-    let (there, back) = (there.form, back.map(|(back, loss)| (back.form, loss)));
     let counts = CellCounts::of(program, &calls);
-    let memory = LaneMemory::of(&[Some(&there), back.as_ref().map(|(back, _)| back)], counts);
+    let rows = AdjointRows {
+        losses: back.as_ref().map_or(Vec::new(), |(_, losses)| losses.clone()),
+        stride: counts.reals,
+    };
+    let counts = counts.with_rows(rows.count().max(1));
+    let asked = request.asked.iter().map(|&number| asked(program, number, &rows));
+    let asked = asked.collect::<Result<Vec<AskedWord>, NoShader>>()?;
+    let there = there.form;
+    let back = match back {
+        Some((back, _)) => Some(with_rows(back.form, &rows).ok_or(NoShader::RowsPart)?),
+        None => None,
+    };
+    let memory = LaneMemory::of(&[Some(&there), back.as_ref().map(|back| &back.form)], counts);
     if memory.words > MOST_WORDS {
         return Err(NoShader::TooLarge { words: memory.words, most: MOST_WORDS });
     }
-    let loss = back.as_ref().map(|(_, loss)| *loss);
     // Zeros in sums are loaded.
     let mut constants = vec![0];
-    let first = beginning(&memory, &cells, loss.map(|loss| (loss, one(program))), &mut constants);
-    let mut journey = LaneJourney::of(there, back, &cells, &memory);
+    let seeds: Vec<u32> = rows.seeds().collect();
+    let first = beginning(&memory, &cells, (&seeds, one(program)), &mut constants);
+    let mut journey = LaneJourney::of(there, back.map(|back| (back, rows)), &cells, &memory);
     let mut ends = Ends { program, start: &cells, memory: &memory, constants: &mut constants };
-    let turning = loss.and_then(|loss| ends.turning(&mut journey, loss));
-    let arrivals = match request.way {
-        LaneWay::Whole(travel) => ends.of_run(&mut journey, &asked, travel)?,
+    let turning = ends.turning(&mut journey, &asked);
+    let arrivals = match &request.way {
+        LaneWay::Whole(travel) => ends.of_run(&mut journey, &asked, *travel)?,
         LaneWay::Gradient { .. } => ends.of_gradient(&mut journey, &asked, request.level.is_checked()),
     };
     let text = LaneText {
         first,
         constants,
         given: request.given.len() as u32,
-        found: request.asked.len() as u32 + u32::from(loss.is_some()),
+        found: request.asked.len() as u32,
         tells_steps: request.asks_steps,
         arrivals: arrivals.into_iter().collect(),
         turning,
@@ -100,17 +117,19 @@ pub(crate) fn lane_shader(
     text.written()
 }
 
-/// A way there, and perhaps one back with the adjoint of a real.
-type LaneForms = (LaneForm, Option<(LaneForm, u32)>);
+/// A way there, and perhaps one back with the adjoints of reals.
+type LaneForms = (LaneForm, Option<(LaneForm, Vec<u32>)>);
 
 fn forms_of(program: &Program, start: &RouteStart, request: &LanesRequest) -> Result<LaneForms, NoShader> {
     let has_adjoints = start.state().adjoints.as_ref().is_some_and(|all| all.all().any(|&bits| bits != 0));
-    let (there, back) = match request.way {
-        LaneWay::Whole(travel) => (forms::whole(start, travel, request.level)?, None),
-        LaneWay::Gradient { loss } => {
-            let address = known(program, ShaderCell { space: Space::Reals, address: loss })?.1;
-            let [there, back] = forms::gradient(start, loss, request.level)?;
-            (there, Some((back, address)))
+    let (there, back) = match &request.way {
+        LaneWay::Whole(travel) => (forms::whole(start, *travel, request.level)?, None),
+        LaneWay::Gradient { losses } => {
+            let address =
+                |&address: &usize| Ok(known(program, ShaderCell { space: Space::Reals, address })?.1);
+            let addresses = losses.iter().map(address).collect::<Result<Vec<u32>, NoShader>>()?;
+            let [there, back] = forms::gradient(start, losses, request.level)?;
+            (there, Some((back, addresses)))
         }
     };
     if !start.suits(&there.form.version) || (has_adjoints && back.is_some()) {
@@ -122,6 +141,23 @@ fn forms_of(program: &Program, start: &RouteStart, request: &LanesRequest) -> Re
 /// The bits of 1.
 fn one(program: &Program) -> u64 {
     reviver_isa::number::literal_bits(program.module().real, 1.0)
+}
+
+/// What a number is that is asked for.
+fn asked(program: &Program, number: AskedNumber, rows: &AdjointRows) -> Result<AskedWord, NoShader> {
+    let row_of = |row: usize| u32::try_from(row).ok().filter(|&row| row < rows.count());
+    match number {
+        AskedNumber::Cell(cell) => Ok(AskedWord::Cell(known(program, cell)?)),
+        AskedNumber::Adjoint { row, real } => {
+            let (_, address) = known(program, ShaderCell { space: Space::Reals, address: real })?;
+            let row = row_of(row).ok_or(NoShader::NoCell { address: real })?;
+            Ok(AskedWord::Cell((Space::Adjoints, rows.adjoint(row, address))))
+        }
+        AskedNumber::Loss { row } => match row_of(row) {
+            Some(_) => Ok(AskedWord::Loss { row }),
+            None => Err(NoShader::NoCell { address: row }),
+        },
+    }
 }
 
 /// The numbers of the words that cells are given.
@@ -152,19 +188,20 @@ fn is_global(program: &Program, (space, address): SpacedCell) -> bool {
     of_class.into_iter().any(|(n, _)| program.cells(n).contains(&(address as usize)))
 }
 
-/// What fills a lane's memory where it begins, with the loss's adjoint and its bits.
+/// What fills a lane's memory where it begins, with the losses' own adjoints and their bits.
 fn beginning(
     memory: &LaneMemory,
     cells: &StartCells,
-    loss: Option<(u32, u64)>,
+    (seeds, bits): (&[u32], u64),
     constants: &mut Vec<u64>,
 ) -> Vec<WordRun> {
     let mut runs = Vec::new();
     // Records are written before they are read.
     for run in memory.runs.iter().filter(|run| run.space != Space::References) {
-        let words = (run.first..run.end).map(|address| match loss {
-            Some((loss, bits)) if (run.space, address) == (Space::Adjoints, loss) => StartWord::Same(bits),
-            Some(_) | None => cells.word((run.space, address)),
+        let is_seed = |address: &u32| run.space == Space::Adjoints && seeds.contains(address);
+        let words = (run.first..run.end).map(|address| match is_seed(&address) {
+            true => StartWord::Same(bits),
+            false => cells.word((run.space, address)),
         });
         runs.extend(word_runs(run.word, words, constants));
     }

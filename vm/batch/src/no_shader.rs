@@ -22,6 +22,9 @@ pub enum NoShader {
         "the program switches gradient mode itself, or reads it, or names adjoints, so devices can't differentiate it"
     )]
     OwnMode,
+    /// Losses that were to be differentiated together.
+    #[error("adjoints decide which way these losses go back, so they can't go together")]
+    RowsPart,
     /// A cell that is given or asked for isn't one of the program's, or can't be given.
     #[error("there is no such cell as the one at {address}, or no lane can be given it")]
     NoCell { address: usize },
@@ -50,6 +53,7 @@ impl NoShader {
                 "make arrays smaller that are indexed or are variables of a procedure that calls itself, or run lanes on the processor"
             }
             NoShader::OwnMode | NoShader::Steps => "run lanes on the processor",
+            NoShader::RowsPart => "differentiate them one by one",
             NoShader::NoCell { .. } => "name a cell of the program",
             NoShader::Start => "begin at the end of the program that the way leads from",
             NoShader::Leftover { .. } => "use it up in the program, or declare it `.inout` or `.garbage`",

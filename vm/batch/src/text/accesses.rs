@@ -126,12 +126,12 @@ impl Writer<'_> {
         Some(WordPlace::Memory(format!("{}u + {name}", self.memory_at() + run.word)))
     }
 
-    /// Goes through the words of a run, and through as many from `other` on at the same time: `each` writes lines for one, with its counterpart, and how far it
+    /// Goes through the words of a run, and at the same time through as many from each of some `others` on: `each` writes lines for one, with its counterpart, and how far it
     /// is from the run's first word. Lines should be short: the time that a shader's compiler takes grows with the square of what a function computes.
     pub(super) fn through(
         &mut self,
         run: &WordRun,
-        other: Option<u32>,
+        others: &[u32],
         mut each: impl FnMut(&mut Self, &str, WordOffset),
     ) {
         let source = |offset: WordOffset| match run.source {
@@ -141,9 +141,8 @@ impl Writer<'_> {
             WordSource::Table(first) => format!("constants[{first}u + {}]", offset.text()),
         };
         let variables = &self.text.memory.variables;
-        let is_variable = |n: &u32| {
-            [Some(run.word), other].into_iter().flatten().any(|first| variables.contains(&(first + n)))
-        };
+        let is_variable =
+            |n: &u32| others.iter().chain([&run.word]).any(|first| variables.contains(&(first + n)));
         let mut begin = 0;
         while begin < run.count {
             let end = (begin..run.count).find(is_variable).unwrap_or(run.count);

@@ -128,8 +128,8 @@ impl Writer<'_> {
         for (word, control) in self.control.clone().into_iter().enumerate() {
             let bits = match control.of {
                 ControlType::Label | ControlType::Steps => format!("u64({})", control.name),
-                ControlType::Mark => control.name.to_owned(),
-                ControlType::Real => self.to_word(Some(Class::Real), control.name),
+                ControlType::Mark => control.name.clone(),
+                ControlType::Real => self.to_word(Some(Class::Real), &control.name),
             };
             self.line(format!("hold({word}u, {bits});"));
         }

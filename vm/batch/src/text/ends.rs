@@ -24,10 +24,12 @@ impl Writer<'_> {
 
     pub(super) fn turn(&mut self, turning: &LaneTurning) {
         self.tell_steps();
-        let loss = self.at_home(Class::Real, turning.loss);
-        let bits = self.to_word(Some(Class::Real), &loss);
-        let word = self.text.found.saturating_sub(1);
-        self.line(format!("tell({word}u, {bits});"));
+        let losses: Vec<String> =
+            turning.losses.iter().map(|(home, _)| self.at_home(Class::Real, *home)).collect();
+        for (loss, (_, words)) in losses.iter().zip(&turning.losses) {
+            let bits = self.to_word(Some(Class::Real), loss);
+            words.iter().for_each(|word| self.line(format!("tell({word}u, {bits});")));
+        }
         self.open("if (bitcast<u64>(clock) > most_steps) {");
         self.end_lane("true", "OVER");
         self.line("return;");
@@ -35,7 +37,9 @@ impl Writer<'_> {
         if !self.text.is_watched() {
             return;
         }
-        self.line(format!("loss = {loss};"));
+        for (row, loss) in losses.iter().enumerate() {
+            self.line(format!("loss{row} = {loss};"));
+        }
         let largest = self.near(turning.largest, true);
         self.line(format!("largest = {largest};"));
         let mut reals: Vec<SsaValue> = turning.reals.iter().map(|&value| self.plan.resolved(value)).collect();
@@ -46,33 +50,40 @@ impl Writer<'_> {
             self.line(format!("largest = larger(largest, {value});"));
         }
         for run in &turning.first {
-            self.through(run, None, |writer, source, _| {
+            self.through(run, &[], |writer, source, _| {
                 let given = writer.of_word(Some(Class::Real), source);
                 writer.line(format!("largest = larger(largest, {given});"));
             });
         }
         for run in &turning.words {
             let run = WordRun { word: run.word, count: run.cells(), source: WordSource::Same(0) };
-            self.through(&run, None, |writer, _, offset| {
+            self.through(&run, &[], |writer, _, offset| {
                 let held = writer.of_word(Some(Class::Real), &writer.place_of(run.word, offset).held());
                 writer.line(format!("largest = larger(largest, {held});"));
             });
         }
     }
 
-    pub(super) fn freed(&mut self, freed: &str, adjoint: &str) {
-        self.line(format!("freed = larger(freed, {freed});"));
+    /// A number is freed that has an adjoint. In another `row` than the first one only that counts.
+    pub(super) fn freed(&mut self, freed: &str, adjoint: &str, row: Option<u32>) {
+        if row.is_none() {
+            self.line(format!("freed = larger(freed, {freed});"));
+        }
         // Without an adjoint, nothing of the loss is lost with it.
         if adjoint != ZERO {
-            self.line(format!("freed_error = summed(freed_error, weighed({freed}, {adjoint}));"));
+            let sum = format!("freed_error{}", row.unwrap_or(0));
+            self.line(format!("{sum} = summed({sum}, weighed({freed}, {adjoint}));"));
         }
-        self.line(format!("failed = failed | is_unrounded({freed});"));
+        if row.is_none() {
+            self.line(format!("failed = failed | is_unrounded({freed});"));
+        }
     }
 
     /// The words that a lane has come to: those that follow each other in its memory in one go.
     fn store_found(&mut self, arrival: &LaneArrival) {
         let mut homes = (0_u32..).zip(&arrival.found).peekable();
-        while let Some((word, &home)) = homes.next() {
+        while let Some((word, home)) = homes.next() {
+            let Some(home) = *home else { continue };
             match home {
                 CellHome::Value(value) => {
                     let class = self.text.journey.form.class(value);
@@ -81,11 +92,13 @@ impl Writer<'_> {
                 }
                 CellHome::Memory(first) => {
                     let mut count = 1;
-                    while homes.next_if(|(_, home)| **home == CellHome::Memory(first + count)).is_some() {
+                    let is_next =
+                        |home: &Option<CellHome>, count| *home == Some(CellHome::Memory(first + count));
+                    while homes.next_if(|(_, home)| is_next(home, count)).is_some() {
                         count += 1;
                     }
                     let run = WordRun { word: first, count, source: WordSource::Same(0) };
-                    self.through(&run, None, |writer, _, offset| {
+                    self.through(&run, &[], |writer, _, offset| {
                         let held = writer.place_of(first, offset).held();
                         writer.line(format!("tell({word}u + {}, {held});", offset.text()));
                     });
@@ -100,7 +113,9 @@ impl Writer<'_> {
         if self.text.is_watched() {
             let ulps = self.near(Rounding::of(self.numbers.system).ulps, true);
             self.line(format!("let most = {ulps} * ulp_of(largest);"));
-            self.line("error = freed_error;");
+            for row in self.text.rows() {
+                self.line(format!("error{row} = freed_error{row};"));
+            }
             self.fail("!(freed <= most)", None);
             self.fail("path != 0lu", None);
         }
@@ -148,21 +163,27 @@ impl Writer<'_> {
         // The processor may add the same numbers in another order, and wider ones.
         let less = if self.numbers.system == RealSystem::F32 { 0.99 } else { 1.0 - 1e-6 };
         let of_loss = self.near(Rounding::of(self.numbers.system).of_loss * less, true);
+        for row in self.text.rows() {
+            self.weigh_row(arrival, row, &of_loss);
+        }
+    }
+
+    fn weigh_row(&mut self, arrival: &LaneArrival, row: usize, of_loss: &str) {
         // The loss alone mostly outweighs it.
-        self.open(format!("if (!(error <= {of_loss} * abs(loss))) {{"));
-        self.line("var size = abs(loss);");
-        for &(start, adjoint) in &arrival.terms {
-            let (start, adjoint) = (self.value(start), self.at_home(Class::Real, adjoint));
+        self.open(format!("if (!(error{row} <= {of_loss} * abs(loss{row}))) {{"));
+        self.line(format!("var size = abs(loss{row});"));
+        for (start, adjoints) in &arrival.terms {
+            let Some(&adjoint) = adjoints.get(row) else { continue };
+            let (start, adjoint) = (self.value(*start), self.at_home(Class::Real, adjoint));
             self.line(format!("size = size + abs({start} * {adjoint});"));
         }
         for compared in &arrival.compared {
-            let Compared::Words { expected, likeness: Likeness::Restored, adjoints: Some(first), .. } =
-                compared
-            else {
+            let Compared::Words { expected, likeness: Likeness::Restored, adjoints, .. } = compared else {
                 continue;
             };
+            let Some(first) = adjoints.get(row) else { continue };
             if matches!(expected.source, WordSource::Given(_)) {
-                self.through(expected, Some(*first), |writer, source, offset| {
+                self.through(expected, &[*first], |writer, source, offset| {
                     let adjoint = writer.place_of(*first, offset).held();
                     let [start, adjoint] =
                         [source, adjoint.as_str()].map(|word| writer.of_word(Some(Class::Real), word));
@@ -170,13 +191,13 @@ impl Writer<'_> {
                 });
             }
         }
-        self.fail(&format!("!(error <= {of_loss} * size) | !(size - size == zero)"), None);
+        self.fail(&format!("!(error{row} <= {of_loss} * size) | !(size - size == zero)"), None);
         self.close();
     }
 
     fn compare(&mut self, compared: &Compared) {
         match compared {
-            Compared::Value { class, found, expected, likeness, adjoint } => {
+            Compared::Value { class, found, expected, likeness, adjoints } => {
                 if self.plan.resolved(*found) == self.plan.resolved(*expected) {
                     return;
                 }
@@ -184,12 +205,13 @@ impl Writer<'_> {
                 if found == expected {
                     return;
                 }
-                let adjoint = adjoint.map(|home| self.at_home(Class::Real, home));
-                self.alike(*class, &found, &expected, *likeness, adjoint);
+                let adjoints: Vec<String> =
+                    adjoints.iter().map(|home| self.at_home(Class::Real, *home)).collect();
+                self.alike(*class, &found, &expected, *likeness, &adjoints);
             }
             Compared::Words { class, expected, likeness, adjoints } => {
-                let (class, likeness, first) = (*class, *likeness, *adjoints);
-                self.through(expected, first, |writer, source, offset| {
+                let (class, likeness) = (*class, *likeness);
+                self.through(expected, adjoints, |writer, source, offset| {
                     let held = writer.place_of(expected.word, offset).held();
                     let is_real = class == Class::Real && likeness != Likeness::Same;
                     if !is_real {
@@ -198,27 +220,23 @@ impl Writer<'_> {
                     if likeness == Likeness::Close {
                         return writer.fail(&format!("is_far({held}, {source})"), None);
                     }
-                    match first {
-                        Some(first) => {
-                            let adjoint = writer.place_of(first, offset).held();
-                            writer.line(format!("restore({held}, {source}, {adjoint}, most);"));
-                        }
+                    if adjoints.is_empty() {
                         // Nobody knows what a difference does to the loss.
-                        None => writer.fail(&format!("{held} != {source}"), None),
+                        return writer.fail(&format!("{held} != {source}"), None);
+                    }
+                    writer.line(format!("restore({held}, {source}, most);"));
+                    for (row, &first) in adjoints.iter().enumerate() {
+                        let adjoint = writer.place_of(first, offset).held();
+                        writer.line(format!(
+                            "error{row} = summed(error{row}, lost({held}, {source}, {adjoint}));"
+                        ));
                     }
                 });
             }
         }
     }
 
-    fn alike(
-        &mut self,
-        class: Class,
-        found: &str,
-        expected: &str,
-        likeness: Likeness,
-        adjoint: Option<String>,
-    ) {
+    fn alike(&mut self, class: Class, found: &str, expected: &str, likeness: Likeness, adjoints: &[String]) {
         match likeness {
             Likeness::Same if class == Class::Real && self.real() != "i64" => {
                 let [a, b] = [found, expected].map(|value| self.to_word(Some(class), value));
@@ -231,12 +249,13 @@ impl Writer<'_> {
             }
             Likeness::Restored => {
                 self.fail(&format!("is_missed({found}, {expected}, most)"), None);
-                match adjoint {
-                    Some(adjoint) => self.line(format!(
-                        "error = summed(error, weighed(distance({found}, {expected}), {adjoint}));"
-                    )),
+                for (row, adjoint) in adjoints.iter().enumerate() {
+                    let lost = format!("weighed(distance({found}, {expected}), {adjoint})");
+                    self.line(format!("error{row} = summed(error{row}, {lost});"));
+                }
+                if adjoints.is_empty() {
                     // Nobody knows what that does to the loss.
-                    None => self.fail(&format!("!({found} == {expected})"), None),
+                    self.fail(&format!("!({found} == {expected})"), None);
                 }
             }
         }
@@ -288,8 +307,6 @@ fn is_far(found: u64, wanted: u64) -> bool {{
                 .map(|word| self.of_word(Some(Class::Real), word));
             text.push_str(&format!(
                 "\
-var<private> error: {real};
-
 fn mark_of(number: u64) -> u64 {{
     var mark = number * {one}lu;
 {rounds}    return mark ^ (mark >> {MARK_SHIFT}u);
@@ -327,12 +344,14 @@ fn is_missed(found: {real}, wanted: {real}, most: {real}) -> bool {{
     return !(by <= most) | (!{wanted_is_zero} & !(by <= abs(wanted) * {part}));
 }}
 
-// A word of the lane's memory must be another one but for rounding, which changes the loss by its adjoint.
-fn restore(found_word: u64, wanted_word: u64, adjoint_word: u64, most: {real}) {{
-    let found = {found_real};
-    let wanted = {wanted_real};
-    failed = failed | is_missed(found, wanted, most);
-    error = summed(error, weighed(distance(found, wanted), {adjoint}));
+// A word of the lane's own must be another one but for rounding.
+fn restore(found_word: u64, wanted_word: u64, most: {real}) {{
+    failed = failed | is_missed({found_real}, {wanted_real}, most);
+}}
+
+// What changes a loss where they aren't the same: by its adjoint.
+fn lost(found_word: u64, wanted_word: u64, adjoint_word: u64) -> {real} {{
+    return weighed(distance({found_real}, {wanted_real}), {adjoint});
 }}
 
 "

@@ -82,7 +82,7 @@ impl Writer<'_> {
             self.open("if (before == BEGINS) {");
         }
         for run in &text.first {
-            self.through(run, None, |writer, source, offset| {
+            self.through(run, &[], |writer, source, offset| {
                 writer.hold(&writer.place_of(run.word, offset), source);
             });
         }
@@ -172,8 +172,11 @@ impl Writer<'_> {
         }
         if self.text.is_watched() {
             self.line("var path: u64;");
-            for name in ["loss", "largest", "freed", "freed_error"] {
+            for name in self.text.judged() {
                 self.line(format!("var {name}: {real};"));
+            }
+            for row in self.text.rows() {
+                self.line(format!("var error{row}: {real};"));
             }
         }
         for value in self.variables.clone() {

@@ -77,7 +77,10 @@ impl LaneText {
             return Err(NoShader::TooLarge { words: self.memory.words, most: MOST_WORDS });
         }
         let counts = self.memory.counts;
-        let cells = [counts.ints, counts.reals, counts.references].map(u64::from).into_iter().max();
+        let cells = [counts.ints, counts.adjoints.max(counts.reals), counts.references]
+            .map(u64::from)
+            .into_iter()
+            .max();
         if let Some(words) = cells.filter(|&cells| cells >= MOST_CELLS) {
             return Err(NoShader::TooLarge { words, most: MOST_CELLS });
         }
@@ -220,9 +223,9 @@ fn graph(journey: &LaneJourney, plan: &TextPlan) -> BlockGraph {
 }
 
 /// A variable that lives as long as the lane, besides the form's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct ControlWord {
-    name: &'static str,
+    name: String,
     of: ControlType,
 }
 
@@ -245,16 +248,15 @@ fn control_words(
         return Vec::new();
     }
     let mut words = vec![
-        ControlWord { name: "lead", of: ControlType::Label },
-        ControlWord { name: "clock", of: ControlType::Steps },
+        ControlWord { name: "lead".to_owned(), of: ControlType::Label },
+        ControlWord { name: "clock".to_owned(), of: ControlType::Steps },
     ];
     if !reducible.switches.is_empty() {
-        words.push(ControlWord { name: "chosen", of: ControlType::Label });
+        words.push(ControlWord { name: "chosen".to_owned(), of: ControlType::Label });
     }
     if text.is_watched() {
-        let reals = ["loss", "largest", "freed", "freed_error"];
-        words.push(ControlWord { name: "path", of: ControlType::Mark });
-        words.extend(reals.map(|name| ControlWord { name, of: ControlType::Real }));
+        words.push(ControlWord { name: "path".to_owned(), of: ControlType::Mark });
+        words.extend(text.judged().map(|name| ControlWord { name, of: ControlType::Real }));
     }
     words
 }
@@ -263,6 +265,17 @@ impl LaneText {
     /// Whether the way back of a gradient is judged in floats.
     fn is_watched(&self) -> bool {
         self.turning.is_some() && self.journey.form.version.is_watched
+    }
+
+    /// The rows of a gradient; none of a run.
+    fn rows(&self) -> std::ops::Range<usize> {
+        0..self.turning.as_ref().map_or(0, |turning| turning.losses.len())
+    }
+
+    /// The variables by which the way back of a gradient is judged.
+    fn judged(&self) -> impl Iterator<Item = String> {
+        let of_rows = self.rows().flat_map(|row| [format!("loss{row}"), format!("freed_error{row}")]);
+        ["largest", "freed"].map(str::to_owned).into_iter().chain(of_rows)
     }
 
     /// Whether it is judged at all.

@@ -104,7 +104,7 @@ impl Writer<'_> {
             }
             OpKind::Freed { .. } => {
                 if let [freed, adjoint] = operands.as_slice() {
-                    self.freed(freed, adjoint);
+                    self.freed(freed, adjoint, self.text.journey.rows.get(&value).copied());
                 }
             }
         }

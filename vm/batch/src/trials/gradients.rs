@@ -4,13 +4,16 @@
 use std::sync::Arc;
 
 use reviver_compile::op::Space;
-use reviver_vm::differentiate::{self, DifferentiateError, Origin, Subject, Variable};
+use reviver_vm::differentiate::{self, DifferentiateError, Origin, Subject, Variable, early_turn};
 use reviver_vm::{CheckLevel, Program, Travel};
 
-use super::device::{Budget, PLENTY, TrialPipeline};
-use super::programs::{LONGEST, cells, gradient, losses, program, random, shipped, start};
+use super::device::{Budget, PLENTY, Ran, TrialPipeline};
+use super::programs::{LONGEST, cells, gradient, gradients, losses, program, random, shipped, start};
 use super::runs::{ExpectedOutcome, arrived, given, lanes};
+use crate::dispatch::LaneStatus;
 use crate::lanes::ShaderCell;
+use crate::no_shader::NoShader;
+use crate::shader::LaneShader;
 use crate::testing::device;
 
 /// More steps than most lanes make.
@@ -108,4 +111,92 @@ fn a_sum_in_a_loop_has_its_gradient() {
     let found = compared("sum", &program, loss, 20);
     assert_eq!(found[0], found[1]);
     assert!(device().is_none() || found[0] > 10, "{found:?}");
+}
+
+/// Losses of a program that are final in the same place, three at most.
+fn together(program: &Program) -> Vec<usize> {
+    let turn = |loss: usize| early_turn(program, &[loss]).and_then(|stops| stops.only());
+    let losses = losses(program);
+    let Some(first) = losses.first().map(|&loss| turn(loss)) else { return losses };
+    losses.into_iter().filter(|&loss| turn(loss) == first).take(3).collect()
+}
+
+/// How many lanes arrived with several losses at once: those that do with each alone, with the same words.
+fn rows_are_gradients(what: &str, program: &Arc<Program>, level: CheckLevel, count: usize) -> usize {
+    let losses = together(program);
+    let alone: Result<Vec<LaneShader>, NoShader> =
+        losses.iter().map(|&loss| gradient(program, loss, level)).collect();
+    let (Ok(alone), true) = (alone, losses.len() > 1) else { return 0 };
+    let Ok(rows) = gradients(program, &losses, level) else {
+        println!("{what}: adjoints decide about something that there is once");
+        return 0;
+    };
+    // Each row has a shader of its own besides, which has to be compiled, too.
+    if rows.wgsl.len() > LONGEST / 2 && std::env::var_os("REVIVER_CAMPAIGN").is_none() {
+        println!("{what}: {} bytes are for a campaign", rows.wgsl.len());
+        return 0;
+    }
+    let inputs = cells(program, |role| program.takes(role, Travel::Forward));
+    let lanes = lanes(program, start(program, Travel::Forward).state(), &inputs, count);
+    let ran = |shader: &LaneShader, rounds| {
+        let pipeline = TrialPipeline::new(shader)?;
+        Some(pipeline.run(&lanes, Budget { rounds, most_steps: MOST }))
+    };
+    let alone: Option<Vec<Ran>> = alone.iter().map(|shader| ran(shader, PLENTY.rounds)).collect();
+    let Some(alone) = alone else { return 0 };
+    let mut arrived = 0;
+    for rounds in [PLENTY.rounds, 2] {
+        let Some(together) = ran(&rows, rounds) else { return 0 };
+        for lane in 0..lanes.len() {
+            let all = alone.iter().all(|ran| ran.statuses[lane] == LaneStatus::Arrived);
+            assert_eq!(together.statuses[lane] == LaneStatus::Arrived, all, "{what}, lane {lane}");
+            if all {
+                let words: Vec<u64> = alone.iter().flat_map(|ran| ran.found[lane].clone()).collect();
+                assert_eq!(together.found[lane], words, "{what}, lane {lane}, {rounds} rounds");
+                arrived += 1;
+            }
+        }
+    }
+    arrived
+}
+
+#[test]
+fn rows_of_shipped_programs_are_gradients() {
+    let arrived = shipped().into_iter().enumerate().map(|(n, (name, program))| {
+        let level = if n % 2 == 0 { CheckLevel::Checked } else { CheckLevel::Unchecked };
+        rows_are_gradients(&name, &program, level, 7)
+    });
+    let arrived: usize = arrived.sum();
+    println!("{arrived}");
+    assert!(device().is_none() || arrived > 20, "{arrived}");
+}
+
+#[test]
+fn rows_of_random_programs_are_gradients() {
+    let mut arrived = 0;
+    for seed in 0..reviver_lab::campaign::programs(60) {
+        let Some(program) = random(seed) else { continue };
+        let level = if seed % 4 == 3 { CheckLevel::Unchecked } else { CheckLevel::Checked };
+        arrived += rows_are_gradients(&format!("seed {seed}"), &program, level, 5);
+    }
+    println!("{arrived}");
+    assert!(device().is_none() || arrived > 10, "{arrived}");
+}
+
+#[test]
+fn rows_of_arrays_and_recursions_are_gradients() {
+    // Adjoints at computed addresses, one of which a recursion keeps.
+    let texts = [
+        ".inout n default 3, k default 1\n.inout x[4]: real default {1.5, -2, 0.25, 3}\n.out y[2]: real\n\
+         for i in 0..n\n    add.mul y[0], x[i], x[k]\n    add y[1], sin(x[i])\n    add x[k], x[3]\nrof\n",
+        ".limit depth 8\n.inout n default 3\n.inout x: real default 1.5\n.out y: real, z: real\n\
+         call  sum(y, z, x, n)\n\
+         .proc sum(inout y: real, inout z: real, in x: real, inout n)\n.ancilla part: real\n\
+         if n > 0\n    add part, x * x\n    add y, part\n    add.mul z, part, x\n    sub n, 1\n\
+         call sum(y, z, x, n)\n    add n, 1\n    sub part, x * x\nfi n > 0\n.end\n",
+    ];
+    for text in texts {
+        let arrived = rows_are_gradients(text, &program(text), CheckLevel::Checked, 20);
+        assert!(device().is_none() || arrived > 10, "{arrived}: {text}");
+    }
 }

@@ -13,7 +13,7 @@ use reviver_lab::generate::Profile;
 use reviver_vm::{CheckLevel, Machine, Program, Travel};
 
 use super::device::compiled;
-use crate::lanes::{LaneWay, LanesRequest, ShaderCell, lane_shader};
+use crate::lanes::{AskedNumber, LaneWay, LanesRequest, ShaderCell, lane_shader};
 use crate::no_shader::NoShader;
 use crate::shader::LaneShader;
 use crate::text::WrittenLanes;
@@ -62,7 +62,7 @@ pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Res
         way: LaneWay::Whole(travel),
         level,
         given: cells(program, takes),
-        asked: cells(program, gives),
+        asked: cells(program, gives).into_iter().map(AskedNumber::Cell).collect(),
         asks_steps: true,
     };
     lane_shader(program, &start(program, travel), &request)
@@ -70,10 +70,29 @@ pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Res
 
 /// The shader of the gradient of a real.
 pub fn gradient(program: &Arc<Program>, loss: usize, level: CheckLevel) -> Result<LaneShader, NoShader> {
+    gradients(program, &[loss], level)
+}
+
+/// The shader of the gradients of some reals: what is found are for each the derivatives, and then its value.
+pub fn gradients(
+    program: &Arc<Program>,
+    losses: &[usize],
+    level: CheckLevel,
+) -> Result<LaneShader, NoShader> {
     let given = cells(program, |role| program.takes(role, Travel::Forward));
-    let reals = given.iter().filter(|cell| cell.space == Space::Reals);
-    let asked = reals.map(|cell| ShaderCell { space: Space::Adjoints, ..*cell }).collect();
-    let request = LanesRequest { way: LaneWay::Gradient { loss }, level, given, asked, asks_steps: true };
+    let reals = || given.iter().filter(|cell| cell.space == Space::Reals);
+    let asked = (0..losses.len()).flat_map(|row| {
+        let adjoints = reals().map(move |cell| AskedNumber::Adjoint { row, real: cell.address });
+        adjoints.chain([AskedNumber::Loss { row }])
+    });
+    let asked = asked.collect();
+    let request = LanesRequest {
+        way: LaneWay::Gradient { losses: losses.to_vec() },
+        level,
+        given,
+        asked,
+        asks_steps: true,
+    };
     Ok(lane_shader(program, &start(program, Travel::Forward), &request)?.shader)
 }
 

@@ -1,0 +1,225 @@
+//! The way back of several losses at once: what is made of adjoints is made for each, all else once. Knows no text and no program.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use reviver_compile::form::{Definition, SsaEnd, SsaForm};
+use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
+use reviver_compile::passes::range_where_it_counts;
+use reviver_compile::range::IntRange;
+use reviver_compile::written::{TextPlan, followed};
+
+/// The adjoints of each loss, one *row* of a Jacobian: cells in a space that all rows have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AdjointRows {
+    /// The cells of the losses, one a row.
+    pub losses: Vec<u32>,
+    /// From a row's adjoint of a real to that of the next row.
+    pub stride: u32,
+}
+
+impl AdjointRows {
+    pub fn count(&self) -> u32 {
+        self.losses.len() as u32
+    }
+
+    /// The adjoint of a real in a row.
+    pub fn adjoint(&self, row: u32, real: u32) -> u32 {
+        row * self.stride + real
+    }
+
+    /// The adjoints that aren't 0 where a way back begins: each loss's, of itself.
+    pub fn seeds(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.losses).map(|(row, &loss)| self.adjoint(row, loss))
+    }
+}
+
+/// A way back with all rows.
+#[derive(Debug)]
+pub(crate) struct RowsForm {
+    pub form: SsaForm,
+    /// Of each operation that there is once a row, but for the first: its row.
+    pub rows: BTreeMap<SsaValue, u32>,
+}
+
+/// What a way back for one loss is for several. None where an adjoint decides about anything that there is once: a jump, or a cell that is no adjoint.
+pub(crate) fn with_rows(form: SsaForm, rows: &AdjointRows) -> Option<RowsForm> {
+    if rows.count() <= 1 {
+        return Some(RowsForm { form, rows: BTreeMap::new() });
+    }
+    let order = TextPlan::of(&form).order;
+    let by_row = by_row(&form, &order);
+    if !order.iter().all(|&block| is_common(&form, block, &by_row)) {
+        return None;
+    }
+    let mut copies = RowCopies { form, rows, by_row, copies: BTreeMap::new(), computed: BTreeSet::new() };
+    for row in 1..rows.count() {
+        copies.define(row, &order);
+    }
+    for &block in &order {
+        copies.place(block)?;
+    }
+    let mut of_rows = BTreeMap::new();
+    for (&(_, row), &copy) in &copies.copies {
+        of_rows.insert(copy, row);
+    }
+    Some(RowsForm { form: copies.form, rows: of_rows })
+}
+
+/// Whether an operation is made of adjoints, or makes one.
+fn is_of_adjoints(op: &SsaOp, by_row: &BTreeSet<SsaValue>) -> bool {
+    let is_access = matches!(op.kind, OpKind::Load(Space::Adjoints) | OpKind::Store(Space::Adjoints));
+    is_access || op.operands.iter().chain(&op.guard).any(|value| by_row.contains(value))
+}
+
+/// The values that differ by row.
+fn by_row(form: &SsaForm, order: &[u32]) -> BTreeSet<SsaValue> {
+    let mut by_row = BTreeSet::new();
+    loop {
+        let before = by_row.len();
+        for block in order.iter().filter_map(|&block| form.blocks.get(block as usize)) {
+            for &value in &block.ops {
+                if form.op(value).is_some_and(|op| is_of_adjoints(op, &by_row)) {
+                    by_row.insert(value);
+                }
+            }
+            for jump in followed(&block.end) {
+                let parameters = form.blocks.get(jump.to as usize).map_or(&[][..], |to| &to.parameters);
+                let passed = parameters.iter().zip(&jump.arguments);
+                let differ = passed.filter(|(_, argument)| by_row.contains(argument));
+                let differ: Vec<SsaValue> = differ.map(|(&parameter, _)| parameter).collect();
+                by_row.extend(differ);
+            }
+        }
+        if by_row.len() == before {
+            return by_row;
+        }
+    }
+}
+
+/// Whether a block's jumps, and the cells that aren't adjoints, are the same for each row.
+fn is_common(form: &SsaForm, block: u32, by_row: &BTreeSet<SsaValue>) -> bool {
+    let Some(block) = form.blocks.get(block as usize) else { return true };
+    let differs = |value: &SsaValue| by_row.contains(value);
+    let is_common = |op: &SsaOp| match op.kind {
+        OpKind::Load(_) | OpKind::Store(Space::Adjoints) | OpKind::Freed { .. } => {
+            !op.operands.first().is_some_and(differs)
+        }
+        OpKind::Store(_) | OpKind::Index { .. } | OpKind::Place => !op.operands.iter().any(differs),
+        _ => true,
+    };
+    let skipped = match &block.end {
+        SsaEnd::Pause { skipped, .. } => *skipped,
+        SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Exit { .. } => None,
+    };
+    let asked = [block.end.value(), skipped];
+    !asked.iter().flatten().any(differs) && block.ops.iter().filter_map(|&op| form.op(op)).all(is_common)
+}
+
+struct RowCopies<'r> {
+    form: SsaForm,
+    rows: &'r AdjointRows,
+    by_row: BTreeSet<SsaValue>,
+    /// By value and row.
+    copies: BTreeMap<(SsaValue, u32), SsaValue>,
+    /// The addresses of rows' adjoints that are computed where these are loaded or stored.
+    computed: BTreeSet<SsaValue>,
+}
+
+impl RowCopies<'_> {
+    /// Defines what there is in a row.
+    fn define(&mut self, row: u32, order: &[u32]) {
+        let values = order.iter().filter_map(|&block| self.form.blocks.get(block as usize));
+        let values = values.flat_map(|block| block.parameters.iter().chain(&block.ops)).copied();
+        let values: Vec<SsaValue> = values.filter(|value| self.by_row.contains(value)).collect();
+        let first = self.form.definitions.len() as u32;
+        self.copies.extend((first..).zip(&values).map(|(copy, &value)| ((value, row), SsaValue(copy))));
+        for value in &values {
+            let Some(definition) = self.form.definition(*value) else { continue };
+            let copy = match definition {
+                Definition::Op(op) => Definition::Op(SsaOp {
+                    kind: op.kind,
+                    operands: op.operands.iter().map(|&operand| self.copy(operand, row)).collect(),
+                    guard: op.guard.map(|guard| self.copy(guard, row)),
+                }),
+                parameter @ Definition::Parameter(_) => parameter.clone(),
+            };
+            self.form.definitions.push(copy);
+        }
+        // Where adjoints are.
+        for value in values {
+            let copy = self.copy(value, row);
+            let address = self.form.op(copy).filter(|op| is_access(op)).and_then(|op| op.operands.first());
+            if let Some(&address) = address {
+                let moved = self.moved(address, row);
+                if let Some(Definition::Op(op)) = self.form.definitions.get_mut(copy.0 as usize) {
+                    op.operands.iter_mut().take(1).for_each(|operand| *operand = moved);
+                }
+            }
+        }
+    }
+
+    /// What a value is in a row.
+    fn copy(&self, value: SsaValue, row: u32) -> SsaValue {
+        self.copies.get(&(value, row)).copied().unwrap_or(value)
+    }
+
+    /// The address of a row's adjoint.
+    fn moved(&mut self, address: SsaValue, row: u32) -> SsaValue {
+        let by = i64::from(self.rows.adjoint(row, 0));
+        if let Some(OpKind::Int(literal)) = self.form.op(address).map(|op| op.kind) {
+            return self.form.define(OpKind::Int(literal.saturating_add(by)), &[]);
+        }
+        let range = range_where_it_counts(&self.form, address);
+        let [base, one] = [by, 1].map(|literal| self.form.define(OpKind::Int(literal), &[]));
+        let moved = self.form.define(OpKind::Place, &[base, address, one]);
+        let range = IntRange { low: range.low.saturating_add(by), high: range.high.saturating_add(by) };
+        self.form.ranges.insert(moved, range);
+        self.computed.insert(moved);
+        moved
+    }
+
+    /// Puts the rows' operations behind that of the first row, and passes on what they make.
+    fn place(&mut self, number: u32) -> Option<()> {
+        let block = self.form.blocks.get_mut(number as usize)?;
+        let (parameters, ops, mut end) =
+            (block.parameters.clone(), std::mem::take(&mut block.ops), block.end.clone());
+        let rows = 1..self.rows.count();
+        let mut placed = Vec::with_capacity(ops.len());
+        for value in ops {
+            placed.push(value);
+            for row in rows.clone().filter(|_| self.by_row.contains(&value)) {
+                let copy = self.copy(value, row);
+                let address = self.form.op(copy).and_then(|op| op.operands.first()).copied();
+                placed.extend(address.filter(|address| self.computed.contains(address)));
+                placed.push(copy);
+            }
+        }
+        for jump in end.jumps_mut() {
+            let to = self.form.blocks.get(jump.to as usize)?;
+            // What there is of other rows, if it is there already, stands behind what is passed.
+            let passed: Vec<(SsaValue, SsaValue)> =
+                to.parameters.iter().copied().zip(jump.arguments.iter().copied()).collect();
+            jump.arguments.extend(self.of_other_rows(passed));
+        }
+        let copied: Vec<SsaValue> =
+            self.of_other_rows(parameters.into_iter().map(|parameter| (parameter, parameter))).collect();
+        let block = self.form.blocks.get_mut(number as usize)?;
+        block.parameters.extend(copied);
+        (block.ops, block.end) = (placed, end);
+        Some(())
+    }
+
+    /// For each parameter that differs by row, what is passed for it in all rows but the first.
+    fn of_other_rows(
+        &self,
+        passed: impl IntoIterator<Item = (SsaValue, SsaValue)>,
+    ) -> impl Iterator<Item = SsaValue> {
+        let rows = self.rows.count();
+        let differing = passed.into_iter().filter(|(parameter, _)| self.by_row.contains(parameter));
+        differing.flat_map(move |(_, argument)| (1..rows).map(move |row| self.copy(argument, row)))
+    }
+}
+
+fn is_access(op: &SsaOp) -> bool {
+    matches!(op.kind, OpKind::Load(Space::Adjoints) | OpKind::Store(Space::Adjoints))
+}
