@@ -69,7 +69,7 @@ const PIECES: usize = 16;
 
 /// Lanes that one thread does one after the other.
 struct LanePiece<'r> {
-    /// The place of its first lane in the block.
+    /// The number of its first lane in the block.
     at: usize,
     lanes: usize,
     results: Vec<&'r mut [u64]>,
@@ -156,6 +156,9 @@ impl CpuLanes {
     ) -> Result<(), Error> {
         let mut inputs = Vec::with_capacity(work.inputs.len());
         inputs.extend(work.inputs.iter().map(|column| column.get(piece.at..).unwrap_or_default()));
+        if work.failed.load(Ordering::Relaxed) < work.first + piece.at as u64 {
+            return Ok(());
+        }
         if let Some(groups) = &mut groups {
             groups.begin(piece.lanes, &inputs);
         }

@@ -153,7 +153,7 @@ impl GpuLanes {
         let run = |lanes: &DeviceLanes, given: &[&[u64]], found: &mut [&mut [u64]]| {
             lanes.run(given, found, is_open.len(), self.plan.options.most_steps, stop).map_err(failed)
         };
-        let ran = pass.run(inputs, results, is_open.len(), run)?;
+        let ran = pass.run(inputs, results, is_open, run)?;
         for (is_open, status) in is_open.iter_mut().zip(&ran.statuses) {
             *is_open |= *status != LaneStatus::Arrived;
         }

@@ -1,6 +1,8 @@
 //! What a plan asks of a device: a shader for each way that lanes go, and where the numbers of each come from and go to. Knows no device's
 //! inside.
 
+use std::borrow::Cow;
+
 use reviver_batch::{
     AskedNumber, BatchDevice, DeviceLanes, LaneStatus, LaneWay, LanesRequest, LanesRun, ShaderCell,
 };
@@ -141,12 +143,13 @@ impl DevicePass {
         lanes.switched()
     }
 
-    /// Sends lanes on this way: what they have come to is in the results, and what has become of each is given back.
+    /// Sends lanes on this way: what they have come to is in the results, and what has become of each is given back. Those that are open haven't arrived on a
+    /// way before: what becomes of them here is of no use.
     pub fn run(
         &self,
         inputs: &[&[u64]],
         results: &mut [&mut [u64]],
-        lanes: usize,
+        is_open: &[bool],
         run: impl Fn(&DeviceLanes, &[&[u64]], &mut [&mut [u64]]) -> Result<LanesRun, Error>,
     ) -> Result<LanesRun, Error> {
         match self {
@@ -157,9 +160,15 @@ impl DevicePass {
                 let mut found: Vec<&mut [u64]> = own.collect();
                 run(shader, inputs, &mut found)
             }
+            DevicePass::Again { .. } if is_open.iter().all(|is_open| *is_open) => {
+                let mut ran = LanesRun::default();
+                ran.statuses = vec![LaneStatus::Failed; is_open.len()];
+                Ok(ran)
+            }
             DevicePass::Again { lanes: shader, shared } => {
-                let given: Vec<&[u64]> = results.iter().map(|column| &**column).collect();
-                let mut begun = vec![vec![0; lanes]; inputs.len() + shared.len()];
+                let given = arrived(results, is_open);
+                let given: Vec<&[u64]> = given.iter().map(|column| &**column).collect();
+                let mut begun = vec![vec![0; is_open.len()]; inputs.len() + shared.len()];
                 let mut found: Vec<&mut [u64]> = begun.iter_mut().map(Vec::as_mut_slice).collect();
                 let mut ran = run(shader, &given, &mut found)?;
                 let (own, common) = begun.split_at(inputs.len());
@@ -175,4 +184,22 @@ impl DevicePass {
             }
         }
     }
+}
+
+/// Results as what lanes are given: in the place of those of lanes that haven't arrived, which are anything, those of one that has.
+fn arrived<'r>(results: &'r [&mut [u64]], is_open: &[bool]) -> Vec<Cow<'r, [u64]>> {
+    let open: Vec<usize> = (0..).zip(is_open).filter(|(_, is_open)| **is_open).map(|(row, _)| row).collect();
+    let closed = is_open.iter().position(|is_open| !is_open);
+    let as_closed = |column: &'r [u64]| {
+        if open.is_empty() {
+            return Cow::Borrowed(column);
+        }
+        let mut own = column.to_vec();
+        let bits = closed.and_then(|row| column.get(row)).copied().unwrap_or_default();
+        for &row in &open {
+            own.get_mut(row).into_iter().for_each(|there| *there = bits);
+        }
+        Cow::Owned(own)
+    };
+    results.iter().map(|column| as_closed(column)).collect()
 }

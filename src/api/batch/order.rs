@@ -31,7 +31,7 @@ impl LaneOrder {
         LaneOrder { columns, by: None, is_settled: false, rows: Vec::new() }
     }
 
-    /// Begins a piece of so many rows, in the order that was good for the last one.
+    /// Begins a piece of so many rows, in an order like the one that was tried last.
     pub fn begin(&mut self, lanes: usize, inputs: &[&[u64]]) {
         self.rows.clear();
         if let Some(by) = self.by {

@@ -148,13 +148,21 @@ impl LaneMemory {
         memory
     }
 
-    /// The words that no computed address reaches.
+    /// The words that no computed address reaches, in order.
     fn unreached(&self, accesses: &[CellAccess]) -> impl Iterator<Item = u32> {
         let computed = accesses.iter().filter(|access| access.of != AccessKind::KnownStore);
         let parts = computed.flat_map(|access| self.parts(access.space, access.first, access.end));
-        let reached: Vec<(u32, u32)> = parts.map(|part| (part.word, part.word + part.cells())).collect();
+        let end_of = |part: &MemoryRun| part.word.saturating_add(part.cells());
+        let mut reached: Vec<(u32, u32)> = parts.map(|part| (part.word, end_of(&part))).collect();
         let words = u32::try_from(self.words).unwrap_or(u32::MAX);
-        (0..words).filter(move |word| !reached.iter().any(|(first, end)| (first..end).contains(&word)))
+        reached.push((words, words));
+        reached.sort_unstable();
+        let mut begin = 0;
+        reached.into_iter().flat_map(move |(first, end)| {
+            let unreached = begin..first;
+            begin = begin.max(end);
+            unreached
+        })
     }
 
     /// The word of a cell, if it is in memory.

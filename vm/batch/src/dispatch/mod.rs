@@ -51,7 +51,7 @@ pub enum LaneStatus {
 pub struct LanesRun {
     /// How each did.
     pub statuses: Vec<LaneStatus>,
-    /// The steps that each made; none where they aren't asked for.
+    /// The steps that each made that has arrived or ran out of them; none where they aren't asked for.
     pub steps: Vec<u64>,
     /// What it took to make the text that lanes go on with, if none had needed it before.
     pub compile: Duration,
@@ -211,7 +211,7 @@ struct Batch<'a, 'b> {
     free: Vec<Buffers>,
     /// When the device was last heard of.
     heard: Instant,
-    /// Everything but the statuses, which are words of the device as long as lanes are under way.
+    /// Everything but the statuses, which are words of the device as long as any lane is left.
     ran: LanesRun,
     statuses: Vec<u32>,
 }
@@ -222,6 +222,8 @@ struct Flight {
     range: Range<usize>,
     block: LaneSpan,
     pass: ShaderPass,
+    /// Of each lane in each of its dispatches.
+    rounds: u32,
     pending: Pending,
 }
 
@@ -283,12 +285,12 @@ impl<'a> Batch<'a, '_> {
         let with_results = self.pace.ends_at_once || self.results_are_few(block);
         let asked = AskedDispatch { is_first: true, dispatches: 1, rounds, with_results };
         let pending = buffers.submit(device, self.pipeline(pass)?, block, asked)?;
-        Ok(Flight { buffers, range, block, pass, pending })
+        Ok(Flight { buffers, range, block, pass, rounds, pending })
     }
 
-    /// Has the device go on with a block until no lane is under way, and reads what they have come to.
+    /// Has the device go on with a block until no lane is left, and reads what they have come to.
     fn land(&mut self, flight: Flight) -> Result<Buffers, BatchError> {
-        let Flight { mut buffers, range, block, mut pass, mut pending } = flight;
+        let Flight { mut buffers, range, block, mut pass, mut rounds, mut pending } = flight;
         let device = &self.shader.device;
         let mut submissions = 1;
         loop {
@@ -306,9 +308,11 @@ impl<'a> Batch<'a, '_> {
             let mut asked = AskedDispatch { is_first: false, dispatches: 0, rounds: 0, with_results: true };
             if left > 0 {
                 self.is_wanted()?;
-                // The first submission may have had a driver compile, which the device's clock doesn't count.
-                let took = if pass == ShaderPass::Single { worked.unwrap_or(took) } else { took };
-                (pass, asked) = self.next(pass, took, left as usize, block);
+                // The first submission may have had a driver compile, which the device's clock doesn't count, if it counts at all.
+                let worked = worked.filter(|worked| pass == ShaderPass::Single && !worked.is_zero());
+                let took = worked.unwrap_or(took);
+                (pass, asked) = self.next((pass, rounds), took, left as usize, block);
+                rounds = asked.rounds;
                 submissions += 1;
             }
             pending = buffers.submit(device, self.pipeline(pass)?, block, asked)?;
@@ -329,10 +333,10 @@ impl<'a> Batch<'a, '_> {
         Ok(pipeline)
     }
 
-    /// What is dispatched where a pass took so long and left lanes behind.
+    /// What is dispatched where a pass of so many rounds took so long and left lanes behind.
     fn next(
         &mut self,
-        pass: ShaderPass,
+        (pass, rounds): (ShaderPass, u32),
         took: Duration,
         left: usize,
         block: LaneSpan,
@@ -340,7 +344,7 @@ impl<'a> Batch<'a, '_> {
         let with_results = self.results_are_few(block);
         let asked = |rounds, dispatches| AskedDispatch { is_first: false, dispatches, rounds, with_results };
         match pass {
-            ShaderPass::Single => match self.pace.begin_again(took, left, block.lanes) {
+            ShaderPass::Single => match self.pace.begin_again(rounds, took, left, block.lanes) {
                 Some(rounds) => (ShaderPass::Single, asked(rounds, 1)),
                 None => (ShaderPass::Resumable, asked(self.pace.rounds, 1)),
             },
@@ -374,14 +378,14 @@ impl<'a> Batch<'a, '_> {
     }
 }
 
-/// How lanes ended, when none is under way.
+/// How lanes ended, when none is left.
 fn ended(statuses: &[u32]) -> Result<Vec<LaneStatus>, BatchError> {
     let ended = |(lane, status): (usize, &u32)| match *status {
         status::ARRIVED => Ok(LaneStatus::Arrived),
         status::FAILED => Ok(LaneStatus::Failed),
         status::OVER => Ok(LaneStatus::Over),
         status::BEGINS | status::UNDERWAY => {
-            Err(BatchError::Device(format!("lane {lane} isn't counted, but under way still")))
+            Err(BatchError::Device(format!("lane {lane} isn't counted, but hasn't ended")))
         }
         status => Err(BatchError::Device(format!("lane {lane} has the status {status}, which isn't one"))),
     };

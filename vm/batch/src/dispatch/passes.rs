@@ -1,9 +1,10 @@
-//! The texts of a shader as the device has them: the one that lanes begin with, and the one that they go on with, which is made once a lane needs it.
+//! The texts of a shader as the device has them: the one that lanes begin with, and the one that they go on with, which a driver is given once a lane
+//! needs it.
 
 use std::sync::OnceLock;
 
 use super::pipeline::{Pipeline, ShaderBindings};
-use crate::code::ShaderCode;
+use crate::code::{ShaderCode, ShaderForm};
 use crate::device::BatchDevice;
 use crate::error::BatchError;
 use crate::shader::{LaneShader, ShaderPass};
@@ -15,35 +16,27 @@ pub(super) struct ShaderPasses {
     single: Option<Pipeline>,
     resumable: OnceLock<Pipeline>,
     /// What the latter is made of.
-    wgsl: String,
-    helper_rounds: u32,
+    form: ShaderForm,
     most_rounds: u32,
 }
 
 impl ShaderPasses {
-    /// Makes the text that lanes begin with.
+    /// Looks through both texts, and makes the one that lanes begin with.
     ///
     /// # Errors
     ///
     /// [`BatchError::Shader`] for a text that isn't one, [`BatchError::Lacks`] where the device ends loops too early for it, and what the device reports.
     pub fn new(device: &BatchDevice, shader: &LaneShader) -> Result<Self, BatchError> {
         let LaneShader { wgsl, single_pass, helper_rounds, .. } = shader;
-        let first = single_pass.as_ref().unwrap_or(wgsl);
-        let (code, most_rounds) = code(device, first, *helper_rounds)?;
+        let (ShaderCode { form, .. }, rounds) = code(device, wgsl, *helper_rounds)?;
+        let single = single_pass.as_ref().map(|text| code(device, text, *helper_rounds)).transpose()?;
         let bindings = ShaderBindings::new(device, &shader.constants)?;
-        let pipeline = Pipeline::new(device, &code.form, &bindings)?;
-        let (single, resumable) = match single_pass {
-            Some(_) => (Some(pipeline), OnceLock::new()),
-            None => (None, OnceLock::from(pipeline)),
+        let new = |form| Pipeline::new(device, form, &bindings);
+        let (single, resumable, most_rounds) = match single {
+            Some((code, own)) => (Some(new(&code.form)?), OnceLock::new(), own.min(rounds)),
+            None => (None, OnceLock::from(new(&form)?), rounds),
         };
-        Ok(Self {
-            bindings,
-            single,
-            resumable,
-            wgsl: wgsl.clone(),
-            helper_rounds: *helper_rounds,
-            most_rounds,
-        })
+        Ok(Self { bindings, single, resumable, form, most_rounds })
     }
 
     pub fn bindings(&self) -> &ShaderBindings {
@@ -63,7 +56,7 @@ impl ShaderPasses {
     ///
     /// # Errors
     ///
-    /// As [`ShaderPasses::new`].
+    /// What the device reports.
     pub fn pipeline(&self, device: &BatchDevice, pass: ShaderPass) -> Result<&Pipeline, BatchError> {
         let made = match pass {
             ShaderPass::Single => self.single.as_ref(),
@@ -72,11 +65,7 @@ impl ShaderPasses {
         if let Some(pipeline) = made.or_else(|| self.resumable.get()) {
             return Ok(pipeline);
         }
-        let (code, most_rounds) = code(device, &self.wgsl, self.helper_rounds)?;
-        if most_rounds < self.most_rounds {
-            return Err(lacks_rounds(device));
-        }
-        let pipeline = Pipeline::new(device, &code.form, &self.bindings)?;
+        let pipeline = Pipeline::new(device, &self.form, &self.bindings)?;
         // Another thread may have made it meanwhile.
         Ok(self.resumable.get_or_init(|| pipeline))
     }
@@ -85,11 +74,7 @@ impl ShaderPasses {
 /// A text as the device takes it, and the most rounds of a lane in one dispatch.
 fn code(device: &BatchDevice, wgsl: &str, helper_rounds: u32) -> Result<(ShaderCode, u32), BatchError> {
     let code = ShaderCode::of(wgsl, device.lowering(), device.info().has_f64, helper_rounds)?;
-    let rounds =
-        device.probe().rounds_of_a_lane(code.uncounted_rounds).ok_or_else(|| lacks_rounds(device))?;
-    Ok((code, rounds))
-}
-
-fn lacks_rounds(device: &BatchDevice) -> BatchError {
-    device.info().lacks("loops of enough rounds", "use another device, or the processor")
+    let rounds = device.probe().rounds_of_a_lane(code.uncounted_rounds);
+    let lacks = || device.info().lacks("loops of enough rounds", "use another device, or the processor");
+    Ok((code, rounds.ok_or_else(lacks)?))
 }

@@ -98,7 +98,8 @@ impl Writer<'_> {
         }
     }
 
-    /// A round of a loop begins: a lane that has failed ends here, or has nothing to do in it, and so does one that has made enough rounds.
+    /// A round of a loop begins. Where lanes can be kept, one that has failed ends here, and one that has made enough rounds is kept; in a single pass
+    /// either leaves the loop.
     fn round(&mut self, head: u32, label: u32) {
         let is_back = self.leads_back(head);
         self.line("rounds = rounds + 1u;");
@@ -114,7 +115,7 @@ impl Writer<'_> {
         self.close();
     }
 
-    /// A lane that hasn't failed is kept at the head of a loop, and goes on there later.
+    /// A lane is kept at the head of a loop, and goes on there later, unless it has failed.
     fn keep(&mut self, head: u32, label: u32, is_back: bool) {
         self.line(format!("lead = {label}u;"));
         let kept = self.kept.get(&head).cloned().unwrap_or_default();

@@ -17,7 +17,8 @@ impl Writer<'_> {
         let statements = self.statements;
         self.statements(&statements.all);
         if statements.is_open {
-            self.end_lane("false", "BEGINS");
+            // Whoever comes here has left a loop for good: rounds are spent, or a check has failed.
+            self.end_lane("false", "FAILED");
         }
         let body = std::mem::take(&mut self.lines).join("\n");
         ShaderParts { head: self.head(), main: format!("{}{}{body}\n}}\n", self.judging(), main()) }
@@ -240,7 +241,7 @@ pub(super) struct ShaderParts {
 }
 
 const ADMITTED: &str = "\
-// The sum of all numbers that must be finite: it is, unless one of them isn't. A sum that is too large by itself has the processor ask.";
+// The sum of all numbers that must be finite: it isn't, if one of them isn't. If the sum itself is too large, the processor finds out.";
 
 const LANE: &str = "\
 var<private> lane: u32;

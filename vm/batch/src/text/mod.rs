@@ -166,7 +166,7 @@ struct WrittenPass {
     parts: ShaderParts,
     /// Whether any lane is ever kept.
     keeps_lanes: bool,
-    /// Those that are a lane's own.
+    /// What is kept of a lane, and the words of its cells.
     words: u64,
     /// See [`LaneShader::helper_rounds`].
     helper_rounds: u32,

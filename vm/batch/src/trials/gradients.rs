@@ -113,6 +113,9 @@ fn a_sum_in_a_loop_has_its_gradient() {
     assert!(device().is_none() || found[0] > 10, "{found:?}");
 }
 
+/// Where each row has a shader of its own besides, which has to be compiled, too.
+const OF_ROWS: usize = LONGEST / 2;
+
 /// Losses of a program that are final in the same place, three at most.
 fn together(program: &Program) -> Vec<usize> {
     let turn = |loss: usize| early_turn(program, &[loss]).and_then(|stops| stops.only());
@@ -121,8 +124,13 @@ fn together(program: &Program) -> Vec<usize> {
     losses.into_iter().filter(|&loss| turn(loss) == first).take(3).collect()
 }
 
-/// How many lanes arrived with several losses at once: those that do with each alone, with the same words.
-fn rows_are_gradients(what: &str, program: &Arc<Program>, level: CheckLevel, count: usize) -> usize {
+/// How many lanes arrived with several losses at once, where their text isn't too long: those that do with each alone, with the same words.
+fn rows_are_gradients(
+    what: &str,
+    program: &Arc<Program>,
+    (level, longest): (CheckLevel, usize),
+    count: usize,
+) -> usize {
     let losses = together(program);
     let alone: Result<Vec<LaneShader>, NoShader> =
         losses.iter().map(|&loss| gradient(program, loss, level)).collect();
@@ -131,8 +139,7 @@ fn rows_are_gradients(what: &str, program: &Arc<Program>, level: CheckLevel, cou
         println!("{what}: adjoints decide about something that there is once");
         return 0;
     };
-    // Each row has a shader of its own besides, which has to be compiled, too.
-    if rows.wgsl.len() > LONGEST / 2 && std::env::var_os("REVIVER_CAMPAIGN").is_none() {
+    if rows.wgsl.len() > longest && std::env::var_os("REVIVER_CAMPAIGN").is_none() {
         println!("{what}: {} bytes are for a campaign", rows.wgsl.len());
         return 0;
     }
@@ -164,7 +171,7 @@ fn rows_are_gradients(what: &str, program: &Arc<Program>, level: CheckLevel, cou
 fn rows_of_shipped_programs_are_gradients() {
     let arrived = shipped().into_iter().enumerate().map(|(n, (name, program))| {
         let level = if n % 2 == 0 { CheckLevel::Checked } else { CheckLevel::Unchecked };
-        rows_are_gradients(&name, &program, level, 7)
+        rows_are_gradients(&name, &program, (level, OF_ROWS), 7)
     });
     let arrived: usize = arrived.sum();
     println!("{arrived}");
@@ -177,7 +184,7 @@ fn rows_of_random_programs_are_gradients() {
     for seed in 0..reviver_lab::campaign::programs(60) {
         let Some(program) = random(seed) else { continue };
         let level = if seed % 4 == 3 { CheckLevel::Unchecked } else { CheckLevel::Checked };
-        arrived += rows_are_gradients(&format!("seed {seed}"), &program, level, 5);
+        arrived += rows_are_gradients(&format!("seed {seed}"), &program, (level, OF_ROWS), 5);
     }
     println!("{arrived}");
     assert!(device().is_none() || arrived > 10, "{arrived}");
@@ -196,7 +203,7 @@ fn rows_of_arrays_and_recursions_are_gradients() {
          call sum(y, z, x, n)\n    add n, 1\n    sub part, x * x\nfi n > 0\n.end\n",
     ];
     for text in texts {
-        let arrived = rows_are_gradients(text, &program(text), CheckLevel::Checked, 20);
+        let arrived = rows_are_gradients(text, &program(text), (CheckLevel::Checked, LONGEST), 20);
         assert!(device().is_none() || arrived > 10, "{arrived}: {text}");
     }
 }
