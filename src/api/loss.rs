@@ -60,6 +60,12 @@ impl LossCell {
         routes.is_some_and(|(own, others)| Arc::ptr_eq(own, others))
     }
 
+    /// Whether another loss is final in the same place.
+    #[cfg(feature = "gpu")]
+    pub(super) fn turns_where(&self, other: &LossCell) -> bool {
+        self.shared.turn == other.shared.turn
+    }
+
     /// Whether native code leads to the turn and back, so that gradients interpret nothing, unless their way back has to be made
     /// again with a history.
     pub fn is_native(&self) -> bool {

@@ -154,11 +154,11 @@ impl CpuLanes {
         piece: &mut LanePiece<'_>,
         outcome: &mut BlockOutcome,
     ) -> Result<(), Error> {
-        let mut inputs = Vec::with_capacity(work.inputs.len());
-        inputs.extend(work.inputs.iter().map(|column| column.get(piece.at..).unwrap_or_default()));
         if work.failed.load(Ordering::Relaxed) < work.first + piece.at as u64 {
             return Ok(());
         }
+        let mut inputs = Vec::with_capacity(work.inputs.len());
+        inputs.extend(work.inputs.iter().map(|column| column.get(piece.at..).unwrap_or_default()));
         if let Some(groups) = &mut groups {
             groups.begin(piece.lanes, &inputs);
         }

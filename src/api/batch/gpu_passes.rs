@@ -45,7 +45,7 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
             Ok(vec![to(device, plan, way, asked(cells))?, again(device, plan, arrived)?])
         }
         LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => {
-            let together = plan.losses.chunk_by(LossCell::turns_with);
+            let together = plan.losses.chunk_by(LossCell::turns_where);
             let mut passes = Vec::new();
             let mut first = 0;
             for losses in together.flat_map(|losses| losses.chunks(MOST_ROWS)) {
@@ -81,7 +81,8 @@ fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Resul
 /// The most losses that are differentiated at once, since each takes registers.
 const MOST_ROWS: usize = 4;
 
-/// There and back for losses that are final in the same place, of which the first has a number: their derivatives and values. All at once if that is possible.
+/// There and back for losses that are final in the same place: their derivatives and values, all at once if that is possible. `first` is the number of the first
+/// of them.
 fn slopes(
     device: &BatchDevice,
     plan: &LanePlan,

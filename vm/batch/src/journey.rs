@@ -39,7 +39,7 @@ pub(crate) struct LaneJourney {
     turned: HashMap<SpacedCell, SsaValue>,
     /// Where the adjoints of each loss are.
     pub adjoints: AdjointRows,
-    /// Of each operation that there is once a loss, but for those of the first: its row.
+    /// By value that was copied for the row of a loss other than the first: that row.
     pub rows: BTreeMap<SsaValue, u32>,
     starts: HashMap<SpacedCell, SsaValue>,
 }

@@ -29,7 +29,7 @@ pub struct ShaderCell {
 pub enum LaneWay {
     /// From one end of the program to the other.
     Whole(Travel),
-    /// To where losses are final, reals by their addresses, and back with the adjoints of each. All are final in the same place.
+    /// To where losses are final, reals by their addresses, and back with the adjoints of each: one at least, and all final in the same place.
     Gradient { losses: Vec<usize> },
 }
 
@@ -127,6 +127,9 @@ fn forms_of(program: &Program, start: &RouteStart, request: &LanesRequest) -> Re
         LaneWay::Gradient { losses } => {
             let address =
                 |&address: &usize| Ok(known(program, ShaderCell { space: Space::Reals, address })?.1);
+            if losses.is_empty() {
+                return Err(NoShader::NoLoss);
+            }
             let addresses = losses.iter().map(address).collect::<Result<Vec<u32>, NoShader>>()?;
             let [there, back] = forms::gradient(start, losses, request.level)?;
             (there, Some((back, addresses)))

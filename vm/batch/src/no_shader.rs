@@ -25,6 +25,8 @@ pub enum NoShader {
     /// Losses that were to be differentiated together.
     #[error("adjoints decide which way these losses go back, so they can't go together")]
     RowsPart,
+    #[error("nothing is to be differentiated")]
+    NoLoss,
     /// A cell that is given or asked for isn't one of the program's, or can't be given.
     #[error("there is no such cell as the one at {address}, or no lane can be given it")]
     NoCell { address: usize },
@@ -54,6 +56,7 @@ impl NoShader {
             }
             NoShader::OwnMode | NoShader::Steps => "run lanes on the processor",
             NoShader::RowsPart => "differentiate them one by one",
+            NoShader::NoLoss => "name a real of the program as the loss",
             NoShader::NoCell { .. } => "name a cell of the program",
             NoShader::Start => "begin at the end of the program that the way leads from",
             NoShader::Leftover { .. } => "use it up in the program, or declare it `.inout` or `.garbage`",

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reviver_compile::form::{Definition, SsaEnd, SsaForm};
+use reviver_compile::form::{Definition, SsaForm};
 use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_compile::passes::range_where_it_counts;
 use reviver_compile::range::IntRange;
@@ -24,7 +24,7 @@ impl AdjointRows {
 
     /// The adjoint of a real in a row.
     pub fn adjoint(&self, row: u32, real: u32) -> u32 {
-        row * self.stride + real
+        row.saturating_mul(self.stride).saturating_add(real)
     }
 
     /// The adjoints that aren't 0 where a way back begins: each loss's, of itself.
@@ -37,7 +37,7 @@ impl AdjointRows {
 #[derive(Debug)]
 pub(crate) struct RowsForm {
     pub form: SsaForm,
-    /// Of each operation that there is once a row, but for the first: its row.
+    /// By value that was copied for a row other than the first: that row.
     pub rows: BTreeMap<SsaValue, u32>,
 }
 
@@ -65,10 +65,11 @@ pub(crate) fn with_rows(form: SsaForm, rows: &AdjointRows) -> Option<RowsForm> {
     Some(RowsForm { form: copies.form, rows: of_rows })
 }
 
-/// Whether an operation is made of adjoints, or makes one.
+/// Whether an operation is made of adjoints, or makes one. What is freed counts in each row.
 fn is_of_adjoints(op: &SsaOp, by_row: &BTreeSet<SsaValue>) -> bool {
-    let is_access = matches!(op.kind, OpKind::Load(Space::Adjoints) | OpKind::Store(Space::Adjoints));
-    is_access || op.operands.iter().chain(&op.guard).any(|value| by_row.contains(value))
+    is_access(op)
+        || matches!(op.kind, OpKind::Freed { .. })
+        || op.operands.iter().chain(&op.guard).any(|value| by_row.contains(value))
 }
 
 /// The values that differ by row.
@@ -107,12 +108,7 @@ fn is_common(form: &SsaForm, block: u32, by_row: &BTreeSet<SsaValue>) -> bool {
         OpKind::Store(_) | OpKind::Index { .. } | OpKind::Place => !op.operands.iter().any(differs),
         _ => true,
     };
-    let skipped = match &block.end {
-        SsaEnd::Pause { skipped, .. } => *skipped,
-        SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Exit { .. } => None,
-    };
-    let asked = [block.end.value(), skipped];
-    !asked.iter().flatten().any(differs) && block.ops.iter().filter_map(|&op| form.op(op)).all(is_common)
+    !block.end.value().iter().any(differs) && block.ops.iter().filter_map(|&op| form.op(op)).all(is_common)
 }
 
 struct RowCopies<'r> {

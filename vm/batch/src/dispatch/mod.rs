@@ -51,7 +51,7 @@ pub enum LaneStatus {
 pub struct LanesRun {
     /// How each did.
     pub statuses: Vec<LaneStatus>,
-    /// The steps that each made that has arrived or ran out of them; none where they aren't asked for.
+    /// The steps of each; none where they aren't asked for. Of a lane that has failed they are anything.
     pub steps: Vec<u64>,
     /// What it took to make the text that lanes go on with, if none had needed it before.
     pub compile: Duration,

@@ -64,7 +64,8 @@ impl Writer<'_> {
         }
     }
 
-    /// A number is freed that has an adjoint. In another `row` than the first one only that counts.
+    /// A number is freed that has an adjoint. `row` is that of a copy, which only adds to its row's error; none is the first one's, which looks at the number
+    /// itself, too.
     pub(super) fn freed(&mut self, freed: &str, adjoint: &str, row: Option<u32>) {
         if row.is_none() {
             self.line(format!("freed = larger(freed, {freed});"));

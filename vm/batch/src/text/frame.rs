@@ -104,9 +104,9 @@ impl Writer<'_> {
         // Words that are found are those of the memory, once each.
         let found = self.text.found / 16;
         let arrivals = self.text.arrivals.values().map(|arrival| sum(&mut arrival.runs())).max();
-        let arrivals = arrivals.unwrap_or(0).saturating_add(found);
-        // What is compared may be weighed, too.
-        let arrivals = arrivals.saturating_mul(2);
+        // What is compared may be weighed, too, once for each row.
+        let times = 1 + u32::try_from(self.text.rows().len().max(1)).unwrap_or(u32::MAX - 1);
+        let arrivals = arrivals.unwrap_or(0).saturating_mul(times).saturating_add(found);
         let turned = self.text.turning.iter().flat_map(|turning| &turning.words);
         let turned = turned.map(|run| run.cells() / 8).sum::<u32>();
         first.saturating_add(arrivals).saturating_add(turned).saturating_add(1)

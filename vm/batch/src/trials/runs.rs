@@ -178,11 +178,12 @@ pub fn compared(
     if expected.iter().map(steps).max().unwrap_or(0) < 300 {
         for rounds in [1, 3] {
             let again = pipeline.run(&lanes, Budget { rounds, most_steps: MOST });
-            assert_eq!(
-                (&again.statuses, &again.steps),
-                (&ran.statuses, &ran.steps),
-                "{what}, {rounds} rounds"
-            );
+            assert_eq!(again.statuses, ran.statuses, "{what}, {rounds} rounds");
+            // Those of a lane that has failed are anything.
+            let has_steps = |lane: &usize| ran.statuses[*lane] != LaneStatus::Failed;
+            for lane in (0..lanes.len()).filter(has_steps) {
+                assert_eq!(again.steps[lane], ran.steps[lane], "{what}, {rounds} rounds, lane {lane}");
+            }
             assert_eq!(arrived(what, &again, &expected, level), found);
         }
     }
