@@ -132,7 +132,8 @@ impl PreparedLanes for GpuLanes {
             outcome.download += ran.download;
             outcome.add_work(ran.worked);
         }
-        let open: Vec<usize> = (0..lanes).filter(|&row| is_open.get(row) == Some(&true)).collect();
+        let open: Vec<usize> =
+            (0..).zip(&is_open).filter(|(_, is_open)| **is_open).map(|(row, _)| row).collect();
         progress((lanes - open.len()) as u64);
         outcome.add(self.by_processor(first, &open, inputs, results, progress)?);
         Ok(outcome)
