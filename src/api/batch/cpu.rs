@@ -192,21 +192,38 @@ impl CpuLanes {
                     GroupLanes::Alone(lanes) => next_group = place + lanes,
                 }
             }
-            let own = LaneRow { lane, row, inputs: &inputs, results: &mut piece.results };
-            match lane::carry_out(call, &self.plan, own, outcome) {
-                Ok(()) => {}
-                Err(error) if !error.is_of_one_lane() => return Err(error),
-                Err(error) => {
-                    outcome.failures.push(LaneFailure { lane, error });
-                    if !self.plan.options.keeps_going {
-                        work.failed.fetch_min(lane, Ordering::Relaxed);
-                    }
-                }
-            }
+            self.alone(
+                call,
+                work,
+                LaneRow { lane, row, inputs: &inputs, results: &mut piece.results },
+                outcome,
+            )?;
             place += 1;
         }
         if let Some(groups) = groups {
             groups.write(&mut piece.results);
+        }
+        Ok(())
+    }
+
+    /// Carries out a lane alone. That it fails is noted.
+    fn alone(
+        &self,
+        call: &mut Workspace,
+        work: &Work<'_, '_>,
+        row: LaneRow<'_, '_>,
+        outcome: &mut BlockOutcome,
+    ) -> Result<(), Error> {
+        let lane = row.lane;
+        match lane::carry_out(call, &self.plan, row, outcome) {
+            Ok(()) => {}
+            Err(error) if !error.is_of_one_lane() => return Err(error),
+            Err(error) => {
+                outcome.failures.push(LaneFailure { lane, error });
+                if !self.plan.options.keeps_going {
+                    work.failed.fetch_min(lane, Ordering::Relaxed);
+                }
+            }
         }
         Ok(())
     }

@@ -45,14 +45,9 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
             Ok(vec![to(device, plan, way, asked(cells))?, again(device, plan, arrived)?])
         }
         LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => {
-            let together = plan.losses.chunk_by(LossCell::turns_where);
-            let mut passes = Vec::new();
-            let mut first = 0;
-            for losses in together.flat_map(|losses| losses.chunks(MOST_ROWS)) {
-                passes.extend(slopes(device, plan, (first, losses))?);
-                first += losses.len();
-            }
-            Ok(passes)
+            let together = plan.together(LossCell::turns_where);
+            let passes = together.map(|losses| slopes(device, plan, losses));
+            Ok(passes.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten().collect())
         }
     }
 }
@@ -77,9 +72,6 @@ fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Resul
         DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(NoDevice::from)?;
     Ok(DevicePass::Again { lanes, shared: plan.shared.iter().map(|(_, bits)| *bits).collect() })
 }
-
-/// The most losses that are differentiated at once, since each takes registers.
-const MOST_ROWS: usize = 4;
 
 /// There and back for losses that are final in the same place: their derivatives and values, all at once if that is possible. `first` is the number of the first
 /// of them.

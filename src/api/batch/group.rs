@@ -18,8 +18,7 @@ use crate::api::loss::LossCell;
 use crate::api::trip::in_one_go;
 use crate::api::workspace::Workspace;
 
-/// The most losses that are differentiated at once, since each takes registers; and the most ways for which code is made, since each takes time.
-const MOST_ROWS: usize = 4;
+/// The most ways for which code is made, since each takes time.
 const MOST_WAYS: usize = 4;
 
 /// The most numbers in the cells of a group: more of them wouldn't stay near the processor, and lanes alone take a quarter of their memory.
@@ -47,10 +46,9 @@ impl PlanGroups {
     /// Compiles it. None where groups can't go there, or take too much.
     pub fn new(plan: &LanePlan) -> Option<PlanGroups> {
         let shared = &plan.executable.shared;
-        let together = plan.losses.chunk_by(LossCell::turns_with).flat_map(|losses| losses.chunks(MOST_ROWS));
-        let together: Vec<&[LossCell]> = together.collect();
+        let together: Vec<(usize, &[LossCell])> = plan.together(LossCell::turns_with).collect();
         let (ints, reals) = (shared.begin.ints.len(), shared.begin.reals.len());
-        let numbers = |losses: &&[LossCell]| GROUP * (2 * ints + reals * (2 + losses.len()));
+        let numbers = |(_, losses): &(usize, &[LossCell])| GROUP * (2 * ints + reals * (2 + losses.len()));
         if !(1..=MOST_WAYS).contains(&together.len())
             || together.iter().map(numbers).sum::<usize>() > MOST_NUMBERS
         {
@@ -62,13 +60,11 @@ impl PlanGroups {
         given.sort_unstable();
         let columns = given.iter().map(|&(_, _, column)| column).collect();
         let given: Vec<(Class, usize)> = given.iter().map(|&(class, cell, _)| (class, cell)).collect();
-        let mut first = 0;
         let mut ways = Vec::new();
-        for losses in together {
+        for (first, losses) in together {
             let alone = losses.first()?.shared.routes.as_ref()?;
             let cells = losses.iter().map(|loss| loss.shared.cell).collect();
             ways.push((first, shared.groups(alone, GroupKey { losses: cells, given: given.clone() })?));
-            first += losses.len();
         }
         Some(PlanGroups { ways, columns })
     }

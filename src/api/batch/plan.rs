@@ -99,7 +99,23 @@ pub struct LanePlan {
     told: Vec<Vec<(usize, LossColumn)>>,
 }
 
+/// The most losses that are differentiated at once, since each takes registers.
+const MOST_ROWS: usize = 4;
+
 impl LanePlan {
+    /// Losses that follow each other and may be differentiated at once, as `may` says of two: the number of the first of them, and they.
+    pub(super) fn together(
+        &self,
+        may: fn(&LossCell, &LossCell) -> bool,
+    ) -> impl Iterator<Item = (usize, &[LossCell])> {
+        let all = self.losses.chunk_by(may).flat_map(|losses| losses.chunks(MOST_ROWS));
+        all.scan(0, |next, losses| {
+            let first = *next;
+            *next += losses.len();
+            Some((first, losses))
+        })
+    }
+
     pub(super) fn new(
         executable: &Executable,
         task: LaneTask,
