@@ -14,6 +14,7 @@ use crate::constants::{GivenConstant, RefusedConstant};
 use crate::diagnostic::{Collection, Diagnostic, Severity, in_order};
 use crate::files::Files;
 use crate::include::{Loaded, load};
+use crate::limits::AssemblyLimits;
 use crate::lint;
 use crate::lower::{Lowered, lower};
 use crate::places;
@@ -72,13 +73,24 @@ pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
 
 /// Assembles a text with other values for some of its constants. No two are for one name.
 pub fn assemble_with(name: &str, bytes: Vec<u8>, files: &dyn Files, constants: &[GivenConstant]) -> Assembly {
+    assemble_within(name, bytes, files, constants, AssemblyLimits::default())
+}
+
+/// The same, with other limits than the usual ones.
+pub fn assemble_within(
+    name: &str,
+    bytes: Vec<u8>,
+    files: &dyn Files,
+    constants: &[GivenConstant],
+    limits: AssemblyLimits,
+) -> Assembly {
     let mut loaded = load(name, bytes, files);
     if !loaded.diagnostics.is_empty() {
         return Assembly::refused(loaded);
     }
     let body = loaded.splice(&HashSet::new());
     let Loaded { sources, paths, .. } = loaded;
-    let mut lowered = lower(&body, &sources, constants);
+    let mut lowered = lower(&body, &sources, constants, limits);
     let mut diagnostics = std::mem::take(&mut lowered.diagnostics);
     if lowered.says_nothing && diagnostics.is_empty() {
         diagnostics.push(no_program());
@@ -88,7 +100,9 @@ pub fn assemble_with(name: &str, bytes: Vec<u8>, files: &dyn Files, constants: &
     if !lowered.records_lines {
         (structure.lines, structure.files, structure.paths) = recorded_lines(&lines, &paths);
     }
-    diagnostics.extend(Verdict::of(&lowered, &body).diagnostics());
+    if !lowered.is_cut_off {
+        diagnostics.extend(Verdict::of(&lowered, &body).diagnostics());
+    }
     let refused = std::mem::take(&mut lowered.refused);
     let mut assembly = Assembly { sources, module: None, diagnostics, refused, lines, paths };
     if !assembly.has_errors() && assembly.refused.is_empty() {

@@ -70,6 +70,7 @@ pub mod image;
 mod include;
 pub mod invert;
 pub mod lexer;
+pub mod limits;
 mod lint;
 mod lower;
 pub mod parser;

@@ -102,3 +102,52 @@ fn what_can_not_be_printed_is_an_error() {
         assert!(words.contains("No space left"), "{arguments}: {words}");
     }
 }
+
+/// Macros that use each other multiply what they make: refused in little time and memory, by every command.
+#[cfg(target_os = "linux")]
+#[test]
+fn macros_that_multiply_are_refused() {
+    let folder = Folder::new();
+    let mut text = String::from(".inout x default 3\n.out seen\n");
+    for n in 1..6 {
+        text += &format!(".macro m{n}()\n{}.endm\n", format!("m{}\n", n + 1).repeat(10));
+    }
+    let sum: Vec<String> = (2..60).map(|n| format!("(x*{n})")).collect();
+    text += &format!(".macro m6()\n{}.endm\nm1\n", format!("add seen, {}\n", sum.join(" + ")).repeat(8));
+    let uses = ".inout x\n.macro e0()\n.endm\n".to_owned()
+        + &(1..30).map(|n| format!(".macro e{n}()\ne{0}\ne{0}\n.endm\n", n - 1)).collect::<String>()
+        + "e29\n";
+    let undone = text.replace("\nm1\n", "\nundo m1\n");
+    let compute =
+        format!(".inout x\n.var t\n{}add t, x\n{}", "compute\n".repeat(30), "apply\nuncompute\n".repeat(30));
+    for (name, text) in [("sums", &text), ("uses", &uses), ("undone", &undone), ("compute", &compute)] {
+        folder.file("bomb.rasm", text);
+        let started = Instant::now();
+        let ran = folder
+            .shell(&format!("ulimit -d 262144; {} check bomb.rasm", env!("CARGO_BIN_EXE_reviver")))
+            .expect(3);
+        let ran =
+            ran.says("error[E09]: macros and `uncompute` make more than 500000 instructions of this text");
+        ran.says("--> bomb.rasm:").says("write a `.proc` for what is repeated");
+        assert!(started.elapsed() < Duration::from_secs(10), "{name}: {:?}", started.elapsed());
+    }
+    folder.file("bomb.rasm", &text);
+    for command in [
+        "run",
+        "expand",
+        "disasm",
+        "grad --loss seen",
+        "build",
+        "asm -o out.rbc",
+        "bennett",
+        "test",
+        "debug --batch /dev/null",
+    ] {
+        let line = format!("{command} bomb.rasm");
+        let ran = folder.reviver(&line);
+        assert!(
+            ran.code != 0 && (ran.stderr.clone() + &ran.stdout).contains("make more than 500000"),
+            "{line}: {ran:?}"
+        );
+    }
+}

@@ -7,11 +7,9 @@ use reviver_isa::codes::ProblemCode;
 
 use super::report::Reporter;
 use crate::diagnostic::Diagnostic;
+use crate::limits::AssemblyLimits;
 use crate::source::Span;
 use crate::tree::Body;
-
-/// Statements that macros and `uncompute` may add, so that a short text can't ask for hours.
-const MOST_COPIED: u32 = 5_000_000;
 
 /// The copies that are open and what they have cost.
 #[derive(Default)]
@@ -20,26 +18,58 @@ pub(super) struct Expansion {
     pub(super) open: Vec<usize>,
     /// Bodies of macros backward, made at their first `undo`.
     pub(super) inverses: HashMap<usize, Rc<Body>>,
-    pub(super) copies: u32,
-    copied: u32,
+    pub(super) is_exhausted: bool,
+    limits: AssemblyLimits,
+    copies: u32,
+    /// The number of instructions before the outermost open copy.
+    start: u32,
+    /// Statements lowered within copies.
+    statements: u32,
+    /// Instructions that closed copies became.
+    instructions: u32,
 }
 
 impl Expansion {
-    /// Counts a statement. True once more were copied than there may be.
-    pub(super) fn is_exhausted(&mut self, report: &mut Reporter, span: Span) -> bool {
+    pub(super) fn within(limits: AssemblyLimits) -> Expansion {
+        Expansion { limits, ..Expansion::default() }
+    }
+
+    /// Begins a copy; `here` is the number of instructions so far.
+    pub(super) fn enter(&mut self, here: u32) {
+        if self.copies == 0 {
+            self.start = here;
+        }
+        self.copies += 1;
+    }
+
+    pub(super) fn leave(&mut self, here: u32) {
+        self.copies = self.copies.saturating_sub(1);
+        if self.copies == 0 {
+            self.instructions = self.instructions.saturating_add(here.saturating_sub(self.start));
+        }
+    }
+
+    /// Counts a statement before it is lowered. True if copies have reached the limit; then the statement is left out.
+    pub(super) fn refuses(&mut self, report: &mut Reporter, span: Span, here: u32) -> bool {
         if self.copies == 0 {
             return false;
         }
-        self.copied = self.copied.saturating_add(1);
-        if self.copied == MOST_COPIED + 1 {
-            let message = format!("macros and `uncompute` copy more than {MOST_COPIED} statements");
-            report.add(Diagnostic::error(
-                ProblemCode::TooMuch,
-                message,
-                span,
-                "the copy that was one too many",
-            ));
+        if self.is_exhausted {
+            return true;
         }
-        self.copied > MOST_COPIED
+        self.statements = self.statements.saturating_add(1);
+        let most = self.limits.copied_instructions;
+        let made = self.instructions.saturating_add(here.saturating_sub(self.start));
+        if made.max(self.statements) <= most {
+            return false;
+        }
+        self.is_exhausted = true;
+        let message = format!("macros and `uncompute` make more than {most} instructions of this text");
+        report.add(
+            Diagnostic::error(ProblemCode::TooMuch, message, span, "the copy that is one too many").help(
+                "write a `.proc` for what is repeated, and `call` it: a procedure is assembled once, however often it is called",
+            ),
+        );
+        true
     }
 }

@@ -22,12 +22,12 @@ use crate::tree::{self, Expression, Name};
 impl<'t> Lowering<'t> {
     /// From here on a body is lowered a second time.
     pub(super) fn enter_copy(&mut self) {
-        self.expansion.copies += 1;
+        self.expansion.enter(self.code.here());
         self.current.labels.enter_copy();
     }
 
     pub(super) fn leave_copy(&mut self) {
-        self.expansion.copies -= 1;
+        self.expansion.leave(self.code.here());
         self.current.labels.leave_copy();
     }
 

@@ -69,6 +69,7 @@ use self::report::Reporter;
 use self::scope::{ScopeKind, Scopes};
 use crate::constants::{GivenConstant, RefusedConstant};
 use crate::diagnostic::Diagnostic;
+use crate::limits::AssemblyLimits;
 use crate::source::{Sources, Span};
 use crate::tree::{Body, Directive, Statement, StatementNode};
 
@@ -90,6 +91,8 @@ pub(crate) struct Lowered {
     pub(crate) broken: HashSet<u32>,
     /// Nothing is declared and nothing is done.
     pub(crate) says_nothing: bool,
+    /// Copies reached their limit, so that the code is incomplete.
+    pub(crate) is_cut_off: bool,
     /// The text says itself which source lines are recorded.
     pub(crate) records_lines: bool,
     pub(crate) diagnostics: Vec<Diagnostic>,
@@ -99,7 +102,12 @@ pub(crate) struct Lowered {
 
 /// Lowers a text whose includes are already in place. `sources` tell lines and columns; `constants` have
 /// other values than the text says.
-pub(crate) fn lower(body: &Body, sources: &Sources, constants: &[GivenConstant]) -> Lowered {
+pub(crate) fn lower(
+    body: &Body,
+    sources: &Sources,
+    constants: &[GivenConstant],
+    limits: AssemblyLimits,
+) -> Lowered {
     let mut report = Reporter::new();
     let declared = Declared::read(body, constants, &mut report);
     let flat = body.iter().filter(|node| matches!(node.statement, Statement::Instruction(_))).count();
@@ -109,7 +117,7 @@ pub(crate) fn lower(body: &Body, sources: &Sources, constants: &[GivenConstant])
         report,
         code: LoweredCode::with_room(flat + bounds),
         current: Current::default(),
-        expansion: Expansion::default(),
+        expansion: Expansion::within(limits),
         depth: 0,
         undone: false,
         sources,
@@ -228,7 +236,7 @@ impl<'t> Lowering<'t> {
 
     /// One statement of any body.
     fn node(&mut self, node: &StatementNode) {
-        if self.expansion.is_exhausted(&mut self.report, node.span) {
+        if self.expansion.refuses(&mut self.report, node.span, self.code.here()) {
             return;
         }
         if let Some(label) = &node.label {
@@ -349,6 +357,7 @@ impl<'t> Lowering<'t> {
             procedures: head.procedure_spans,
             broken: self.code.broken,
             says_nothing,
+            is_cut_off: self.expansion.is_exhausted,
             records_lines,
             diagnostics: self.report.finish(),
             refused,

@@ -1,0 +1,16 @@
+//! Upper bounds on what a text may become.
+
+/// What copies of a text may add to it: the bodies of macros, of nested ones several times over, and what `uncompute` undoes. What stands
+/// in the text itself needs no limit, because it is as long as the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AssemblyLimits {
+    /// Instructions that copies become. A copied statement counts as one at least.
+    pub copied_instructions: u32,
+}
+
+impl Default for AssemblyLimits {
+    /// About 80 MB of instructions, far more than programs have.
+    fn default() -> AssemblyLimits {
+        AssemblyLimits { copied_instructions: 500_000 }
+    }
+}
