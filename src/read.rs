@@ -4,7 +4,7 @@ use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use reviver_files::{Content, OpenInput, ReadError, UsedFiles};
+use reviver_files::{Content, OpenInput, ReadError, UsedFiles, guess_encoding};
 use reviver_isa::names::printable;
 
 use crate::failure::{Failure, Fallible};
@@ -64,8 +64,13 @@ pub fn source(path: &Path) -> Fallible<Vec<u8>> {
 
 /// The bytes of a text that is no program; `-` is standard input.
 pub fn text(path: &Path) -> Fallible<String> {
-    String::from_utf8(content(path, Content::Text)?)
-        .map_err(|_| Failure::load(format_args!("{}: this is not UTF-8 text", shown(path))))
+    String::from_utf8(content(path, Content::Text)?).map_err(|error| not_utf8(path, error.as_bytes()))
+}
+
+fn not_utf8(path: &Path, bytes: &[u8]) -> Failure {
+    let encoding = guess_encoding(bytes);
+    let failure = format_args!("{}: this text is not UTF-8{}", shown(path), encoding.instead());
+    Failure::load(failure).help(encoding.help())
 }
 
 fn content(path: &Path, content: Content) -> Fallible<Vec<u8>> {

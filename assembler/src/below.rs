@@ -32,22 +32,27 @@ impl FolderFiles {
     }
 }
 
-impl Files for FolderFiles {
-    fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String> {
+impl FolderFiles {
+    /// Why an include is refused without a look at the disk's file: it isn't below the folder.
+    #[must_use]
+    pub fn refusal(&self, path: &str, from: &str) -> Option<String> {
         let is_below = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
         if !Path::new(path).components().all(is_below) {
-            return Err(format!(
+            return Some(format!(
                 "`{path}` leads out of the program's folder, and it may read no other files"
             ));
         }
         let wanted = folder(Path::new(from)).join(path);
         // Of what isn't there, the disk says so.
-        if fs::symlink_metadata(&wanted).is_ok() && !self.contains(&wanted) {
-            return Err(format!(
-                "`{path}` is a link out of the program's folder, and it may read no other files"
-            ));
-        }
-        Files::read(&self.used, path, from)
+        (fs::symlink_metadata(&wanted).is_ok() && !self.contains(&wanted)).then(|| {
+            format!("`{path}` is a link out of the program's folder, and it may read no other files")
+        })
+    }
+}
+
+impl Files for FolderFiles {
+    fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String> {
+        self.refusal(path, from).map_or_else(|| Files::read(&self.used, path, from), Err)
     }
 
     fn path(&self, name: &str, from: &str) -> String {

@@ -5,6 +5,7 @@
 
 use std::string::FromUtf8Error;
 
+use reviver_files::{Encoding, guess_encoding};
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::names::deceiving;
 
@@ -179,11 +180,11 @@ fn readable(file: FileId, bytes: Vec<u8>) -> Result<String, Box<Unreadable>> {
         let place = Span { file, start: 0, end: shown.len() as u32 };
         let problem = Diagnostic::error(
             ProblemCode::UnreadableText,
-            "this file is not UTF-8",
+            "this file is not UTF-8 but UTF-16",
             place,
             "the byte order mark of UTF-16",
         );
-        return unreadable(shown, problem.help("save the file as UTF-8"));
+        return unreadable(shown, problem.help(Encoding::Utf16.help()));
     }
     let text = String::from_utf8(bytes).or_else(|error| not_utf8(file, &error))?;
     // Editors of some platforms put a byte order mark in front, which no reader sees.
@@ -207,13 +208,14 @@ fn not_utf8(file: FileId, error: &FromUtf8Error) -> Result<String, Box<Unreadabl
     shown.push_str(&String::from_utf8_lossy(rest.get(..line_end).unwrap_or_default()));
     let replacement = char::REPLACEMENT_CHARACTER.len_utf8();
     let place = Span { file, start: valid as u32, end: (valid + replacement) as u32 };
+    let encoding = guess_encoding(error.as_bytes());
     let problem = Diagnostic::error(
         ProblemCode::UnreadableText,
-        "this file is not UTF-8",
+        format!("this file is not UTF-8{}", encoding.instead()),
         place,
         format!("the byte {byte:#04x} is not UTF-8 here"),
     )
-    .help("is it an image or another binary file? Save a text as UTF-8");
+    .help(encoding.help());
     unreadable(shown, problem)
 }
 
@@ -228,11 +230,14 @@ fn misplaced(file: FileId, text: &str) -> Option<Diagnostic> {
         0 => "here".to_owned(),
         more => format!("here, and {more} more in this file"),
     };
+    let encoding = guess_encoding(text.as_bytes());
     let message = match character {
+        '\0' if encoding == Encoding::Utf16 => "this file is not UTF-8 but UTF-16".to_owned(),
         '\0' => "this file holds a NUL byte".to_owned(),
         _ => format!("this file holds the character U+{:04X} ({name})", u32::from(character)),
     };
     let help = match character {
+        '\0' if encoding == Encoding::Utf16 => encoding.help(),
         '\0' => "is it an image or another binary file?",
         '\r' => "a line ends with a line feed, or with a carriage return and a line feed",
         _ => "remove it: it makes a screen show something else than what is assembled",

@@ -8,6 +8,7 @@
 //! is: a [`FileKind`] is recognized by a function that the caller brings.
 
 mod destination;
+mod encoding;
 mod folder;
 mod growing;
 mod identity;
@@ -19,6 +20,7 @@ mod scratch;
 mod used;
 mod write;
 
+pub use encoding::{Encoding, guess_encoding};
 pub use folder::folder;
 pub use growing::GrowingOutput;
 pub use output::{FileKind, Output, Replaces, WriteError};

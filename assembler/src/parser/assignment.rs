@@ -9,6 +9,7 @@ use reviver_isa::update::Update;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
+use crate::span::Span;
 
 /// Values with more characters are called `value`.
 const LONGEST: usize = 40;
@@ -58,6 +59,42 @@ impl Parser<'_> {
         self.fail(problem.help(advice(&sign, target, &value)))
     }
 
+    /// Reports several targets of one assignment, the first of which begins at `start`; the comma behind it is at hand.
+    pub(super) fn refuse_parallel_assignment(&mut self, start: u32) -> Parse<()> {
+        let line = self.source.get(start as usize..).unwrap_or_default();
+        let line = line.split(['\n', ';']).next().unwrap_or_default().trim_end();
+        // Comparisons, and `+=`, are something else.
+        let is_sign = |before: char, after: char| !"=!<>+-*/%&|^".contains(before) && after != '=';
+        let sign = line.match_indices('=').map(|(at, _)| at).find(|&at| {
+            let before = line.get(..at).and_then(|text| text.chars().next_back()).unwrap_or(' ');
+            let after = line.get(at + 1..).and_then(|text| text.chars().next()).unwrap_or(' ');
+            is_sign(before, after)
+        });
+        let Some(sign) = sign else { return Ok(()) };
+        let targets = listed(line.get(..sign).unwrap_or_default().trim_end_matches(':'));
+        let values = listed(line.get(sign + 1..).unwrap_or_default());
+        let help = match (targets.as_slice(), values.as_slice()) {
+            ([a, b], [c, d]) if a == d && b == c => format!("write `swap {a}, {b}`"),
+            ([a, b, c], [d, e, f]) if (a, b, c) == (f, d, e) => {
+                format!("write `swap {a}, {b}` and below it `swap {b}, {c}`")
+            }
+            ([a, b, c], [d, e, f]) if (a, b, c) == (e, f, d) => {
+                format!("write `swap {a}, {b}` and below it `swap {a}, {c}`")
+            }
+            _ => "a statement changes one cell, and `swap a, b` exchanges two: write a line for each"
+                .to_owned(),
+        };
+        let end = start + line.len() as u32;
+        self.skip_line();
+        let problem = Diagnostic::error(
+            ProblemCode::Assigned,
+            "statements begin with a mnemonic",
+            Span { file: self.file, start, end },
+            "several cells are assigned at once",
+        );
+        self.fail(problem.help(help))
+    }
+
     fn assignment_sign(&self) -> Option<AssignmentSign> {
         Some(match (self.current.kind, self.next.kind) {
             (TokenKind::Assign | TokenKind::Becomes, _) => AssignmentSign::Becomes,
@@ -93,9 +130,14 @@ impl Parser<'_> {
             [at] => self.operation(&tokens, *at),
             _ => None,
         };
+        let power = match operators.as_slice() {
+            [at, next] if *next == at + 1 => self.power(&tokens, *at),
+            _ => None,
+        };
         let words = tokens.iter().filter(|token| token.kind == TokenKind::Word);
         let names = words.map(|token| self.text(*token).to_owned()).collect();
-        AssignedValue { text: self.spelled(&tokens).unwrap_or_else(|| "value".to_owned()), operation, names }
+        let text = power.or_else(|| self.spelled(&tokens)).unwrap_or_else(|| "value".to_owned());
+        AssignedValue { text, operation, names }
     }
 
     fn operation(&self, tokens: &[Token], at: usize) -> Option<(Function, String, String)> {
@@ -104,12 +146,35 @@ impl Parser<'_> {
         Some((function_of(sign.kind)?, self.spelled(left)?, self.spelled(right)?))
     }
 
+    /// `a ** b` as a function; the first star is the token with this number.
+    fn power(&self, tokens: &[Token], at: usize) -> Option<String> {
+        let stars = tokens.get(at..at + 2)?;
+        let (base, exponent) = (self.spelled(tokens.get(..at)?)?, self.spelled(tokens.get(at + 2..)?)?);
+        stars.iter().all(|token| token.kind == TokenKind::Star).then(|| format!("pow({base}, {exponent})"))
+    }
+
     /// The text of tokens that stand one after the other.
     fn spelled(&self, tokens: &[Token]) -> Option<String> {
         let (first, last) = tokens.first().zip(tokens.last())?;
         let text = self.source.get(first.start as usize..last.end as usize)?;
         (text.len() <= LONGEST && !text.is_empty()).then(|| text.to_owned())
     }
+}
+
+/// The parts of a list, whose commas stand outside of brackets; parentheses around all of it are left out.
+fn listed(text: &str) -> Vec<&str> {
+    let text = text.trim();
+    let text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
+    let mut depth = 0_i32;
+    let parts = text.split(|character| {
+        match character {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        character == ',' && depth == 0
+    });
+    parts.map(str::trim).collect()
 }
 
 /// The tokens outside of brackets, with their numbers.

@@ -28,6 +28,15 @@ const TERMINATORS: [(&str, &str); 9] = [
     (".endm", ".macro"),
 ];
 
+/// What ends such a block in other languages.
+const FOREIGN_ENDS: [(&str, &[&str]); 5] = [
+    ("for", &["next", "endfor", "end_for", "end", "done", "od", "NEXT"]),
+    ("if", &["endif", "end_if", "end", "ENDIF"]),
+    ("from", &["endwhile", "wend", "end", "done", "repeat", "endloop"]),
+    ("compute", &["end"]),
+    (".macro", &["endm", "endmacro", "end"]),
+];
+
 const FOR_USAGE: &str = "write `for i in 0..n`; the end is exclusive";
 
 /// What a `for` counts.
@@ -59,6 +68,16 @@ impl Parser<'_> {
     /// Whether some open block can end with this word.
     pub(super) fn is_awaited(&self, word: &str) -> bool {
         self.open.iter().any(|open| open.ends.contains(&word))
+    }
+
+    /// Remembers a word that ends the innermost block in other languages. It may be a macro's name here.
+    pub(super) fn note_foreign_end(&mut self) {
+        let (word, place) = (self.text(self.current), self.here());
+        if let Some(open) = self.open.last_mut()
+            && FOREIGN_ENDS.iter().any(|(keyword, words)| *keyword == open.keyword && words.contains(&word))
+        {
+            open.foreign_end = Some(place);
+        }
     }
 
     /// Reports a terminator that ends nothing, and skips its line.
@@ -110,7 +129,7 @@ impl Parser<'_> {
         ends: &'static [&'static str],
         chained: bool,
     ) -> (Body, Open) {
-        let open = Open { keyword, span, ends, blamed: false, is_ladder: chained };
+        let open = Open { keyword, span, ends, blamed: false, is_ladder: chained, foreign_end: None };
         if self.open.len() >= DEEPEST {
             let message = format!("more than {DEEPEST} blocks are open here");
             let problem = Diagnostic::error(ProblemCode::TooMuch, message, span, "one too many");
@@ -128,7 +147,8 @@ impl Parser<'_> {
         } else {
             body = self.lines();
         }
-        let open = self.open.pop().unwrap_or(Open { keyword, span, ends, blamed: true, is_ladder: chained });
+        let lost = Open { keyword, span, ends, blamed: true, is_ladder: chained, foreign_end: None };
+        let open = self.open.pop().unwrap_or(lost);
         (body, open)
     }
 
@@ -154,6 +174,10 @@ impl Parser<'_> {
             let message = format!("this `{}` has no `{end}`", open.keyword);
             let problem = Diagnostic::error(ProblemCode::NeverEnded, message, open.span, "begins here")
                 .with(self.here(), found);
+            let problem = match open.foreign_end {
+                Some(place) => problem.with(place, format!("this is no `{end}`")),
+                None => problem,
+            };
             let usage = if open.is_ladder { Some(FI_OF_LADDER) } else { usage(end) };
             self.report(match usage {
                 Some(usage) => problem.help(usage),

@@ -77,11 +77,15 @@ impl<'t> Parser<'t> {
         Ok(left)
     }
 
-    /// Reports `&&` and `||`.
+    /// Reports `&&`, `||` and `**`.
     fn refuse_doubled(&mut self, sign: Token) -> Parse<()> {
-        let word = match sign.kind {
-            TokenKind::Ampersand => "and",
-            TokenKind::Bar => "or",
+        let (code, help) = match sign.kind {
+            TokenKind::Ampersand => (ProblemCode::NoCondition, "conditions are joined with `and`"),
+            TokenKind::Bar => (ProblemCode::NoCondition, "conditions are joined with `or`"),
+            TokenKind::Star => (
+                ProblemCode::SomethingElseExpected,
+                "a power of reals is `pow(a, b)`, one of integers a product: `a * a`",
+            ),
             _ => return Ok(()),
         };
         if !self.at(sign.kind) {
@@ -89,8 +93,8 @@ impl<'t> Parser<'t> {
         }
         let span = self.span(sign).to(self.here());
         let message = format!("there is no operator `{0}{0}`", self.text(sign));
-        let problem = Diagnostic::error(ProblemCode::NoCondition, message, span, "unknown");
-        self.fail(problem.help(format!("conditions are joined with `{word}`")))
+        let problem = Diagnostic::error(code, message, span, "unknown");
+        self.fail(problem.help(help))
     }
 
     fn unary(&mut self) -> Parse<Expression> {
@@ -130,8 +134,22 @@ impl<'t> Parser<'t> {
                 let problem = self.unexpected("an operand");
                 self.fail(problem.help("there are no addresses: an element is `A[i]`"))
             }
+            TokenKind::Prime => {
+                let problem = self.unexpected("an operand");
+                let help = self.quoted_character(token);
+                self.fail(problem.help_if(help))
+            }
             _ => self.expected("an operand"),
         }
+    }
+
+    /// What stands for the character of `'A'`, whose first quote is at hand.
+    fn quoted_character(&self, quote: Token) -> Option<String> {
+        let mut rest = self.source.get(quote.end as usize..)?.chars();
+        let character = rest.next().filter(|character| !character.is_control())?;
+        let number = u32::from(character);
+        (rest.next() == Some('\''))
+            .then(|| format!("cells hold numbers: write {number}, the number of `{character}`"))
     }
 
     /// `function(sources)`

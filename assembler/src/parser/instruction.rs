@@ -10,7 +10,7 @@ use super::foreign::{advice, statement_help};
 use super::words;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
-use crate::lexer::{Token, TokenKind};
+use crate::lexer::{Lexer, Token, TokenKind};
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{
     CallNode, Directive, Expression, ExpressionKind, InstructionNode, Local, Name, Operands, Statement,
@@ -22,6 +22,9 @@ impl Parser<'_> {
         let token = self.current;
         let (update, function) = self.mnemonic(token)?;
         self.bump();
+        if update.shape() != OperandShape::Call {
+            self.refuse_parentheses(self.text(token))?;
+        }
         let mnemonic = self.span(token);
         let operands = self.operands(update, function, token)?;
         Ok(Statement::Instruction(InstructionNode { update, function, mnemonic, operands }))
@@ -157,6 +160,7 @@ impl Parser<'_> {
 
     /// A word that nothing else claims, and its arguments.
     pub(super) fn macro_use(&mut self) -> Parse<Statement> {
+        self.note_foreign_end();
         self.use_of_macro(false)
     }
 
@@ -171,6 +175,7 @@ impl Parser<'_> {
             return self.no_use_of_element(&name);
         }
         self.refuse_assignment(&name.text)?;
+        self.refuse_parentheses(&name.text)?;
         let arguments = if self.at_line_end() {
             Vec::new()
         } else if self.begins_operand() {
@@ -184,6 +189,44 @@ impl Parser<'_> {
         Ok(Statement::MacroUse { name: Box::new(name), arguments: arguments.into(), undo })
     }
 
+    /// Reports `swap(a, b)`: parentheses around all operands. Those around one are part of its expression.
+    fn refuse_parentheses(&mut self, word: &str) -> Parse<()> {
+        if !self.at(TokenKind::ParenOpen) {
+            return Ok(());
+        }
+        let open = self.current;
+        let Some(operands) = self.parenthesized_list() else { return Ok(()) };
+        let message = format!("the operands of `{word}` stand in no parentheses");
+        let place = self.span(open);
+        self.skip_line();
+        let problem = Diagnostic::error(ProblemCode::SomethingElseExpected, message, place, "leave them out");
+        self.fail(problem.help(format!("write `{word} {}`", operands.trim())))
+    }
+
+    /// The text between the parenthesis at hand and the one that closes it at the end of the line, if it is a list.
+    fn parenthesized_list(&self) -> Option<String> {
+        let mut lexer = Lexer::new(self.source.get(self.current.start as usize..)?);
+        let (mut depth, mut is_list, mut close) = (0_u32, false, None);
+        loop {
+            let token = lexer.token();
+            if close.is_some()
+                && !matches!(token.kind, TokenKind::Newline | TokenKind::Comment | TokenKind::End)
+            {
+                return None;
+            }
+            match token.kind {
+                TokenKind::ParenOpen | TokenKind::BracketOpen => depth += 1,
+                TokenKind::ParenClose | TokenKind::BracketClose if depth > 1 => depth -= 1,
+                TokenKind::ParenClose => close = Some(token.start as usize),
+                TokenKind::Comma if depth == 1 => is_list = true,
+                TokenKind::Newline | TokenKind::Comment | TokenKind::End => break,
+                _ => {}
+            }
+        }
+        let inner = self.source.get(self.current.start as usize..)?.get(1..close?)?;
+        is_list.then(|| inner.to_owned())
+    }
+
     fn begins_operand(&self) -> bool {
         matches!(
             self.current.kind,
@@ -193,6 +236,9 @@ impl Parser<'_> {
 
     /// What looks like the use of a macro and isn't one is most likely a misspelt word.
     fn no_use<T>(&mut self, name: &Name) -> Parse<T> {
+        if self.at(TokenKind::Comma) {
+            self.refuse_parallel_assignment(name.span.start)?;
+        }
         let problem = self.unexpected("`,` or the end of the line");
         let problem = problem.with(name.span, "no instruction, so taken for a macro");
         self.fail(problem.help_if(statement_help(&name.text, &[])))

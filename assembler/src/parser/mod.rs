@@ -229,6 +229,9 @@ impl<'t> Parser<'t> {
     }
 
     fn no_statement(&mut self) -> Parse<Statement> {
+        if self.at(TokenKind::ParenOpen) {
+            self.refuse_parallel_assignment(self.current.start)?;
+        }
         let problem = self.unexpected("a statement");
         let twice = self.next.kind == self.current.kind;
         let help = match self.current.kind {

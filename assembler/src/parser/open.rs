@@ -13,4 +13,6 @@ pub(super) struct Open {
     pub(super) blamed: bool,
     /// Whether an `else if` was in it, which has a `fi` of its own.
     pub(super) is_ladder: bool,
+    /// The last word in it that ends such a block in other languages.
+    pub(super) foreign_end: Option<Span>,
 }

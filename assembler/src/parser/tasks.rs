@@ -14,6 +14,10 @@ const PAR_USAGE: &str = "write `par p(x), q(y)`, or `par for i in 0..n call p(A[
 
 const UNPAR_USAGE: &str = "to undo calls, write `unpar p(x), q(y)`; one alone by `uncall p(x)`";
 
+const UNPAR_ROUNDS: &str = "to undo the calls of all rounds, write `unpar for i in 0..n call p(A[i])`";
+
+const UNCALLED: &str = "to undo calls, write `unpar p(x), q(y)`; to undo one while another is made, call a procedure that has the `uncall` in its body";
+
 impl Parser<'_> {
     /// `par p(…), q(…)`, `par for i in 0..n call p(…)`, and the same with `unpar`.
     pub(super) fn tasks(&mut self) -> Parse<Statement> {
@@ -24,10 +28,30 @@ impl Parser<'_> {
     }
 
     fn calls(&mut self) -> Parse<TaskKind> {
+        self.refuse_word()?;
+        let mut calls = vec![self.call()?];
+        while self.eat(TokenKind::Comma) {
+            self.refuse_word()?;
+            calls.push(self.call()?);
+        }
+        Ok(TaskKind::Calls(calls.into()))
+    }
+
+    /// Reports what stands where a call of a `par` begins, and is none.
+    fn refuse_word(&mut self) -> Parse<()> {
+        if !self.at(TokenKind::Word) {
+            let problem = self.unexpected("the name of a procedure");
+            return self.fail(problem.help(PAR_USAGE));
+        }
+        if self.next.kind == TokenKind::Word && self.text(self.next) == "in" {
+            let problem = self.unexpected("the name of a procedure");
+            return self.fail(problem.help(PAR_USAGE));
+        }
         let word = self.text(self.current);
         if words::reserved(word).is_some() {
             let (message, help) = match word {
-                "call" | "uncall" => ("the calls of a `par` have no word in front of them", PAR_USAGE),
+                "call" => ("the calls of a `par` have no word in front of them", PAR_USAGE),
+                "uncall" => ("the calls of a `par` have no word in front of them", UNCALLED),
                 "undo" => ("`undo` stands in front of macros, and a `par` calls procedures", UNPAR_USAGE),
                 _ => ("a `par` takes calls of procedures", PAR_USAGE),
             };
@@ -35,11 +59,7 @@ impl Parser<'_> {
                 Diagnostic::error(ProblemCode::SomethingElseExpected, message, self.here(), "no procedure");
             return self.fail(problem.help(help));
         }
-        let mut calls = vec![self.call()?];
-        while self.eat(TokenKind::Comma) {
-            calls.push(self.call()?);
-        }
-        Ok(TaskKind::Calls(calls.into()))
+        Ok(())
     }
 
     /// `i in 0..n call p(…)`
@@ -47,8 +67,9 @@ impl Parser<'_> {
         let ForHead { counter, from, to, step, reversed } = self.for_head()?;
         let token = self.current;
         if !self.eat_word("call") {
+            let help = if self.at_word("uncall") { UNPAR_ROUNDS } else { PAR_USAGE };
             let problem = self.unexpected("`call`");
-            return self.fail(problem.help(PAR_USAGE));
+            return self.fail(problem.help(help));
         }
         let call = self.call()?;
         let (span, mnemonic) = (call.span, self.span(token));
