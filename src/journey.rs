@@ -211,7 +211,8 @@ fn come_back(
 /// Runs to the bound, showing progress and what `show` shows.
 pub fn go(way: RunWay<'_, '_>, course: &mut Course, travel: Travel) -> Fallible<Ending> {
     let RunWay { limit, mut shows, mut follower } = way;
-    let mut progress = ProgressLine::new(if travel == Travel::Forward { "forward" } else { "backward" });
+    let what = if travel == Travel::Forward { "forward" } else { "backward" };
+    let mut progress = ProgressLine::new(what, limit.is_some());
     let first = course.machine().state().step;
     let limit = limit.unwrap_or(u64::MAX);
     loop {

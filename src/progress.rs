@@ -14,12 +14,18 @@ pub struct ProgressLine {
     started: Instant,
     bar: Option<ProgressBar>,
     what: &'static str,
+    /// Whether it remains to be said how such a run is limited.
+    advises: bool,
 }
 
+/// A run without a limit that is still going on after this time, and has made so many steps, is told how to get one.
+const LONG: Duration = Duration::from_secs(5);
+const MANY: u64 = 100_000_000;
+
 impl ProgressLine {
-    /// `what` is the direction: "forward" or "backward".
-    pub fn new(what: &'static str) -> ProgressLine {
-        ProgressLine { started: Instant::now(), bar: None, what }
+    /// `what` is the direction: "forward" or "backward". `is_limited` says whether the run has a limit on its steps.
+    pub fn new(what: &'static str, is_limited: bool) -> ProgressLine {
+        ProgressLine { started: Instant::now(), bar: None, what, advises: !is_limited }
     }
 
     /// Tells that so many steps have been made.
@@ -32,6 +38,15 @@ impl ProgressLine {
         let rate = steps as f64 / elapsed.as_secs_f64() / 1e6;
         bar.set_message(format!("{} {} steps, {rate:.0} million a second", self.what, HumanCount(steps)));
         bar.tick();
+        if elapsed >= LONG && steps >= MANY && self.advises {
+            self.advises = false;
+            let note = format!(
+                "note: {} steps {} so far; if the program should have far fewer, Ctrl-C stops it, and `--max-steps N` limits a run\n",
+                HumanCount(steps),
+                self.what
+            );
+            bar.suspend(|| streams::complain(&note));
+        }
     }
 
     /// Prints a line to stdout without a trace of the progress line in it.

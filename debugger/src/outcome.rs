@@ -19,6 +19,8 @@ pub struct Motion {
     pub to: Moment,
     pub travel: Travel,
     pub reason: Reason,
+    /// The step that was asked for, if the run has no such step.
+    pub beyond: Option<i64>,
     /// The instruction that comes next where one is now; none at the end.
     pub next: Option<u32>,
     /// Whether the machine itself runs backward there.

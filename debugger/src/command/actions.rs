@@ -10,9 +10,9 @@ use super::arguments::split_word;
 use super::code;
 use super::console::{CommandError, CommandResult, CommandRow, Console, Outcome};
 use super::names::EVENTS;
-use crate::expression::ConsoleExpression;
+use crate::expression::{ConsoleExpression, ExpressionError};
 use crate::format::{self, PrintFormat};
-use crate::outcome::Motion;
+use crate::outcome::{Motion, Reason};
 use crate::points::WatchMode;
 use crate::session::{EventKind, MomentName, PointOptions, Session, SessionError};
 use crate::view;
@@ -96,7 +96,12 @@ pub fn goto(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult
         MomentName::Start => motion(Ok(session.goto_start())),
         MomentName::End => motion(Ok(session.goto_end())),
         MomentName::Percent(percent) => motion(Ok(session.goto_percent(percent))),
-        MomentName::Step(step) => motion(Ok(session.goto(step))),
+        MomentName::Step(step) => {
+            let motion = session.goto(step);
+            let is_bound = matches!(motion.reason, Reason::HistoryBegin | Reason::HistoryEnd);
+            let beyond = (is_bound && motion.to.step != step).then_some(step);
+            Ok(Outcome::Motion(Motion { beyond, ..motion }))
+        }
         MomentName::Mark(mark) => motion(session.goto_mark(&mark)),
     }
 }
@@ -266,7 +271,16 @@ pub fn print(console: &mut Console, row: CommandRow, rest: &str) -> CommandResul
     let text = row.something(rest, "an expression")?;
     let (layout, expression) = PrintFormat::split(text).map_err(SessionError::from)?;
     let expression = row.something(expression, "an expression")?;
-    if ConsoleExpression::parse(expression)?.array(console.session.scene())?.is_some() {
+    let parsed = match ConsoleExpression::parse(expression) {
+        Err(ExpressionError::Several(first, second)) => {
+            let name = row.name;
+            return Err(row.wrong(format!(
+                "`{name}` takes one expression: type `{name} {first}`, and then `{name} {second}`"
+            )));
+        }
+        parsed => parsed?,
+    };
+    if parsed.array(console.session.scene())?.is_some() {
         return window(console, expression, (0, SOME), layout);
     }
     let (_, value) = console.session.evaluate(text)?;

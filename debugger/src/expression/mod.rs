@@ -42,6 +42,8 @@ pub enum ExpressionError {
     Missing,
     #[error("`{0}` is not expected here")]
     Unexpected(String),
+    #[error("one expression at a time: type the command for `{0}`, and again for `{1}`")]
+    Several(String, String),
     #[error("`=` sets nothing here")]
     Assignment,
     #[error("`{0}` is not closed")]

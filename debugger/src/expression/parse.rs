@@ -48,6 +48,11 @@ pub(super) fn whole(text: &str) -> Result<ExpressionNode, ExpressionError> {
     match parser.rest.trim_start() {
         "" => Ok(root),
         rest if rest.starts_with('=') => Err(ExpressionError::Assignment),
+        rest if rest.starts_with(',') => {
+            let first = text.get(..text.len() - parser.rest.len()).unwrap_or_default();
+            let second = rest.trim_start_matches(',').trim();
+            Err(ExpressionError::Several(first.trim().to_owned(), second.to_owned()))
+        }
         rest => Err(ExpressionError::Unexpected(first_word(rest))),
     }
 }

@@ -207,6 +207,17 @@ impl RenderedText<'_> {
             Reason::Fence => line!(self, "fence"),
             Reason::StepLimit => line!(self, "step limit"),
         }
+        if let Some(asked) = motion.beyond {
+            let (last, word) = match motion.reason {
+                Reason::HistoryBegin => ("begins", "start"),
+                _ => ("ends", "end"),
+            };
+            line!(
+                self,
+                "there is no step {asked}: the run {last} at step {}; type `goto {word}`",
+                motion.to.step
+            );
+        }
         self.place(motion);
     }
 

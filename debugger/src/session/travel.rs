@@ -92,7 +92,7 @@ impl Session {
         let to = self.timeline.moment();
         let ScanResult { reason, printed } = found;
         let (next, inverted) = (self.next_instruction(), self.state().inverted);
-        let motion = Motion { from, to, travel, reason, next, inverted, printed };
+        let motion = Motion { from, to, travel, reason, beyond: None, next, inverted, printed };
         self.arrived(&motion);
         motion
     }
