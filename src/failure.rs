@@ -93,6 +93,12 @@ impl Failure {
         Failure::new(Exit::Load, message)
     }
 
+    /// The same with the exit code of arguments that don't make sense: the file that is wrong is one of them.
+    #[must_use]
+    pub fn as_usage(self) -> Failure {
+        Failure { exit: Exit::Usage, ..self }
+    }
+
     /// With a line that says what to do about it.
     #[must_use]
     pub fn help(mut self, help: impl std::fmt::Display) -> Failure {

@@ -5,6 +5,8 @@ use reviver_assembler::image;
 use reviver_files::FileKind;
 use reviver_vm::checkpoint;
 
+use crate::output::grades;
+
 /// The first line of every text that is written to a file: who works on such a text by hand gives it another
 /// name, or takes the line out.
 pub const WRITTEN: &str = "; written by `reviver`, and overwritten when it is written again\n";
@@ -45,9 +47,23 @@ pub static TEST_REPORT: FileKind = FileKind {
     is: |bytes| bytes.starts_with(b"<?xml") && bytes.windows(11).any(|part| part == b"<testsuites"),
 };
 
-/// What `course report` has written.
-pub static GRADES: FileKind =
-    FileKind { name: "a table of grades", is: |bytes| bytes.starts_with(b"folder,passed,of,") };
+/// What `course report` has written, with or without `--moodle`.
+pub static GRADES: FileKind = FileKind {
+    name: "a table of grades",
+    is: |bytes| {
+        let heads = [grades::COLUMNS, grades::MOODLE_COLUMNS];
+        heads.iter().any(|head| bytes.starts_with(head.as_bytes()))
+    },
+};
+
+/// What `course report --classroom` has written.
+pub static CLASSROOM: FileKind = FileKind {
+    name: "tests of a classroom",
+    is: |bytes| {
+        bytes.starts_with(b"{\n  \"tests\": [")
+            && bytes.windows(20).any(|part| part == b"reviver course check")
+    },
+};
 
 /// What `plot`, `graph` and `circuit` have drawn.
 pub static PICTURE: FileKind = FileKind {

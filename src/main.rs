@@ -62,7 +62,12 @@ fn ended(outcome: Fallible, json: bool) -> ExitCode {
 fn arguments() -> Fallible<Option<Arguments>> {
     match Arguments::try_parse() {
         Ok(arguments) => Ok(Some(arguments)),
-        Err(error) if error.use_stderr() => Err(misuse(&error)),
+        Err(mut error) if error.use_stderr() => {
+            let given: Vec<String> =
+                std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+            cli::misuse::advise(&mut error, &given);
+            Err(misuse(&error))
+        }
         Err(error) => {
             let printed = error.print().and_then(|()| std::io::stdout().flush());
             printed.map(|()| None).map_err(|error| streams::unprintable(&error))

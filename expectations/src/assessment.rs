@@ -25,9 +25,27 @@ pub enum Assessment {
     Unjudged(String),
 }
 
+/// The kind of a difference, the most fundamental first: of several differences the first kind says most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MissReason {
+    /// The text can't be assembled.
+    Syntax,
+    /// The step limit was reached.
+    Steps,
+    /// The memory limit was reached, or the system refused memory.
+    Memory,
+    /// A cell that is given or expected isn't declared, or not as is needed.
+    MissingCell,
+    Trap,
+    /// Another value, or another end of the run.
+    #[default]
+    Value,
+}
+
 /// A difference between what was expected and what was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mismatch {
+    pub reason: MissReason,
     pub expected: String,
     pub found: String,
     /// On what the program was run, where the line itself doesn't tell.
@@ -41,7 +59,13 @@ pub const NO_GARBAGE: &str = "no garbage";
 
 impl Mismatch {
     pub fn new(expected: impl Into<String>, found: impl Into<String>) -> Mismatch {
-        Mismatch { expected: expected.into(), found: found.into(), on: None, trap: None }
+        Mismatch { expected: expected.into(), found: found.into(), ..Mismatch::default() }
+    }
+
+    /// With the kind of the difference.
+    #[must_use]
+    pub fn because(self, reason: MissReason) -> Mismatch {
+        Mismatch { reason, ..self }
     }
 
     /// Whether what is wrong is that something is left over.

@@ -8,6 +8,7 @@ use reviver_vm::room::OutOfMemory;
 use reviver_vm::{Machine, Stop, Trap, Travel};
 use thiserror::Error;
 
+use crate::assessment::{Mismatch, MissReason};
 use crate::settings::TestLimits;
 use crate::words::counted;
 
@@ -25,6 +26,19 @@ pub(crate) enum Halt {
 }
 
 impl Halt {
+    /// It didn't arrive where it was expected to.
+    pub fn missed(&self, expected: impl Into<String>) -> Mismatch {
+        Mismatch::new(expected, self.to_string()).because(self.reason()).trapped(self.explanation())
+    }
+
+    pub fn reason(&self) -> MissReason {
+        match self {
+            Halt::Trap { .. } => MissReason::Trap,
+            Halt::Steps(_) => MissReason::Steps,
+            Halt::Memory(_) | Halt::NoMemory(_) => MissReason::Memory,
+        }
+    }
+
     pub fn explanation(&self) -> Option<Box<Explanation>> {
         match self {
             Halt::Trap { explanation, .. } => Some(explanation.clone()),

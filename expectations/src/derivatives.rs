@@ -9,7 +9,7 @@ use reviver_vm::differentiate::{DifferentiateError, Gradient, Subject, Variable,
 use reviver_vm::explain::Explanation;
 use reviver_vm::values::Value;
 
-use crate::assessment::Mismatch;
+use crate::assessment::{Mismatch, MissReason};
 use crate::bounded::{go, is_meant, told};
 use crate::given::{NoStart, ReadyProgram};
 use crate::grammar::{DerivativeKind, DerivativeResult, ExpectedDerivative, ExpectedEnd};
@@ -21,31 +21,41 @@ use crate::words::counted;
 enum NoDerivatives {
     /// A trap in either direction.
     Trap(Box<Explanation>),
-    Other(String),
+    Other(MissReason, String),
 }
 
 impl From<DifferentiateError> for NoDerivatives {
     fn from(error: DifferentiateError) -> NoDerivatives {
         match error {
             DifferentiateError::Trap { explanation, .. } => NoDerivatives::Trap(explanation),
-            _ => NoDerivatives::Other(error.to_string()),
+            DifferentiateError::StepLimit { .. } => {
+                NoDerivatives::Other(MissReason::Steps, error.to_string())
+            }
+            DifferentiateError::NoMemory(_) => NoDerivatives::Other(MissReason::Memory, error.to_string()),
+            _ => NoDerivatives::Other(MissReason::Value, error.to_string()),
         }
     }
 }
 
 impl From<NoStart> for NoDerivatives {
     fn from(error: NoStart) -> NoDerivatives {
-        NoDerivatives::Other(error.to_string())
+        NoDerivatives::Other(error.reason(), error.to_string())
     }
 }
 
 impl NoDerivatives {
     fn miss(self, expected: impl Into<String>) -> Mismatch {
         match self {
-            NoDerivatives::Trap(trap) => Mismatch::new(expected, told(&trap)).trapped(Some(trap)),
-            NoDerivatives::Other(message) => Mismatch::new(expected, message),
+            NoDerivatives::Trap(trap) => {
+                Mismatch::new(expected, told(&trap)).because(MissReason::Trap).trapped(Some(trap))
+            }
+            NoDerivatives::Other(reason, message) => Mismatch::new(expected, message).because(reason),
         }
     }
+}
+
+fn other(message: String) -> NoDerivatives {
+    NoDerivatives::Other(MissReason::Value, message)
 }
 
 /// Differentiates a program as a line says.
@@ -58,7 +68,9 @@ pub(crate) fn assess(
     match (found, &line.end) {
         (Ok(misses), ExpectedEnd::Results(_)) => misses,
         (Err(NoDerivatives::Trap(trap)), ExpectedEnd::Trap(text)) if is_meant(&trap, text) => Vec::new(),
-        (Err(NoDerivatives::Other(found)), ExpectedEnd::Refused(text)) if found.contains(text) => Vec::new(),
+        (Err(NoDerivatives::Other(_, found)), ExpectedEnd::Refused(text)) if found.contains(text) => {
+            Vec::new()
+        }
         (Err(error), ExpectedEnd::Results(_)) => vec![error.miss("derivatives")],
         (Err(error), ExpectedEnd::Trap(text)) => vec![error.miss(format!("a trap with \"{text}\""))],
         (Err(error), ExpectedEnd::Refused(text)) => {
@@ -85,7 +97,7 @@ fn subject(
     if line.given.exact {
         go(&mut start, Travel::Forward, settings.limits).map_err(|halt| match halt.explanation() {
             Some(trap) => NoDerivatives::Trap(trap),
-            None => NoDerivatives::Other(halt.to_string()),
+            None => NoDerivatives::Other(halt.reason(), halt.to_string()),
         })?;
     }
     let subject = Subject::new(ready.program, first, line.given.exact, settings.limits.max_steps)?;
@@ -215,8 +227,7 @@ fn hessian(
     let products = hessian_products(subject, loss, &inputs, &directions)?.products;
     let places: Option<Vec<usize>> =
         columns.iter().map(|column| inputs.iter().position(|input| input == column)).collect();
-    let places = places
-        .ok_or_else(|| NoDerivatives::Other("the rows and columns of a Hessian are inputs".to_owned()))?;
+    let places = places.ok_or_else(|| other("the rows and columns of a Hessian are inputs".to_owned()))?;
     let row = |product: &Vec<f64>| places.iter().filter_map(|&n| product.get(n).copied()).collect();
     Ok(products.iter().map(row).collect())
 }
@@ -224,13 +235,13 @@ fn hessian(
 fn one(subject: &Subject, name: &str) -> Result<Variable, NoDerivatives> {
     match &variables(subject, name)?[..] {
         [variable] => Ok(variable.clone()),
-        many => Err(NoDerivatives::Other(format!("`{name}` has {} cells", many.len()))),
+        many => Err(other(format!("`{name}` has {} cells", many.len()))),
     }
 }
 
 /// The cells of `x`, `A`, `A[3]` or `M[1,2]`.
 fn variables(subject: &Subject, name: &str) -> Result<Vec<Variable>, NoDerivatives> {
-    let unknown = || NoDerivatives::Other(format!("no cell `{name}`"));
+    let unknown = || NoDerivatives::Other(MissReason::MissingCell, format!("no cell `{name}`"));
     let base = name.split('[').next().unwrap_or_default();
     let (global, _) = subject.program.global(base).ok_or_else(unknown)?;
     let mut variables = subject.variables(global)?;

@@ -7,7 +7,7 @@ use reviver_assembler::files::Files;
 use reviver_isa::Module;
 use reviver_vm::Travel;
 
-use crate::assessment::{AssessedLine, Assessment, Mismatch};
+use crate::assessment::{AssessedLine, Assessment, Mismatch, MissReason};
 use crate::excursion::Excursion;
 use crate::expected::Expectations;
 use crate::grammar::{Expectation, ExpectedEnd, ExpectedRun, Property, SameAs};
@@ -89,6 +89,7 @@ impl Examination<'_> {
             more => format!(", and {more} more"),
         };
         Mismatch::new("a program", format!("it can't be assembled: {first}{more}"))
+            .because(MissReason::Syntax)
     }
 
     fn run(&mut self, run: &ExpectedRun, module: &Module) -> Assessment {

@@ -19,6 +19,16 @@ pub struct Expectations {
     pub lines: Vec<ExpectedLine>,
 }
 
+/// The number of a line `points N`.
+fn parse_points(rest: &str) -> Result<u32, GrammarError> {
+    let number = rest.strip_prefix(char::is_whitespace).map(str::trim);
+    let worth = number.and_then(|number| number.parse().ok());
+    worth.filter(|worth| *worth <= MOST_POINTS).ok_or(GrammarError::Points)
+}
+
+/// More would be a slip, and their sums stay small.
+const MOST_POINTS: u32 = 1000;
+
 /// An expectation and its place.
 #[derive(Clone, Debug)]
 pub struct ExpectedLine {
@@ -26,6 +36,8 @@ pub struct ExpectedLine {
     pub line: usize,
     /// Without the mark.
     pub text: String,
+    /// What the line is worth where programs are graded: what the last line `;! points N` above it says, or 1.
+    pub points: u32,
     pub read: Result<Expectation, GrammarError>,
 }
 
@@ -35,9 +47,20 @@ impl Expectations {
         let marked = (1..).zip(unmarked(text).lines());
         let marked =
             marked.filter_map(|(line, text)| Some((line, text.trim_start().strip_prefix(MARK)?.trim())));
-        let lines =
-            marked.map(|(line, text)| ExpectedLine { line, text: text.to_owned(), read: parse(text) });
-        Expectations { name: name.to_owned(), lines: lines.collect() }
+        let mut points = 1;
+        let mut lines = Vec::new();
+        for (line, text) in marked {
+            let read = match text.strip_prefix("points").map(parse_points) {
+                Some(Ok(worth)) => {
+                    points = worth;
+                    continue;
+                }
+                Some(Err(error)) => Err(error),
+                None => parse(text),
+            };
+            lines.push(ExpectedLine { line, text: text.to_owned(), points, read });
+        }
+        Expectations { name: name.to_owned(), lines }
     }
 
     /// The lines that could be read.

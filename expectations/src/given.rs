@@ -10,6 +10,7 @@ use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, Runner, Travel};
 use thiserror::Error;
 
+use crate::assessment::{Mismatch, MissReason};
 use crate::bounded::sized;
 use crate::grammar::GivenWords;
 use crate::settings::{TestLimits, TestSettings};
@@ -31,6 +32,24 @@ pub enum NoStart {
     NoMemory(#[from] OutOfMemory),
     #[error("{0}")]
     Engine(String),
+}
+
+impl NoStart {
+    /// A run can't begin.
+    pub(crate) fn missed(&self) -> Mismatch {
+        Mismatch::new("a run", self.to_string()).because(self.reason())
+    }
+
+    pub(crate) fn reason(&self) -> MissReason {
+        match self {
+            NoStart::NoCell(_) => MissReason::MissingCell,
+            NoStart::TooLarge(_) | NoStart::NoMemory(_) => MissReason::Memory,
+            // What the line doesn't give is a cell that the program has too much.
+            NoStart::Missing(_) | NoStart::Rules(_) | NoStart::Value(_) | NoStart::Engine(_) => {
+                MissReason::Value
+            }
+        }
+    }
 }
 
 /// A program in the numbers that a line asks for, and who makes its steps.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use reviver_assembler::assemble::{Assembly, assemble};
+use reviver_assembler::assemble::{Assembly, assemble_within};
 use reviver_assembler::diagnostic::{Diagnostic, Severity};
 use reviver_assembler::files::Files;
+use reviver_assembler::limits::AssemblyLimits;
 use reviver_assembler::source::Sources;
 use reviver_assembler::used::used_words;
 use reviver_isa::Module;
@@ -24,7 +25,17 @@ pub struct ProgramUnderTest {
 impl ProgramUnderTest {
     /// Assembles a text, whose includes come from `files`.
     pub fn assemble(name: &str, text: Vec<u8>, files: &dyn Files) -> ProgramUnderTest {
-        let Assembly { sources, module, diagnostics, .. } = assemble(name, text, files);
+        ProgramUnderTest::assemble_within(name, text, files, AssemblyLimits::default())
+    }
+
+    /// The same, with other limits than the usual ones.
+    pub fn assemble_within(
+        name: &str,
+        text: Vec<u8>,
+        files: &dyn Files,
+        limits: AssemblyLimits,
+    ) -> ProgramUnderTest {
+        let Assembly { sources, module, diagnostics, .. } = assemble_within(name, text, files, &[], limits);
         let words = sources.files().flat_map(|file| used_words(&sources, file)).collect();
         ProgramUnderTest { sources, diagnostics, module, words }
     }

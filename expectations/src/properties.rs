@@ -3,7 +3,7 @@
 
 use reviver_vm::explain::Explanation;
 
-use crate::assessment::{Assessment, Mismatch, NO_GARBAGE};
+use crate::assessment::{Assessment, Mismatch, MissReason, NO_GARBAGE};
 use crate::bounded::Halt;
 use crate::excursion::{Excursion, Homecoming};
 use crate::expected::Expectations;
@@ -113,9 +113,14 @@ pub(crate) fn unrestored(excursion: &Excursion) -> Option<Mismatch> {
     }
 }
 
+/// A trap on the way back is how the start doesn't come back, and no reason of its own.
 fn halted(expected: &str, halt: &Halt) -> Mismatch {
+    let reason = match halt.reason() {
+        MissReason::Trap => MissReason::Value,
+        reason => reason,
+    };
     let trap: Option<Box<Explanation>> = halt.explanation();
-    Mismatch::new(expected, format!("on the way back {halt}")).trapped(trap)
+    Mismatch::new(expected, format!("on the way back {halt}")).because(reason).trapped(trap)
 }
 
 fn undeclared(excursion: &Excursion) -> Option<Mismatch> {

@@ -5,7 +5,7 @@ use reviver_isa::Module;
 use reviver_isa::module::{Global, Role, Shape};
 use reviver_vm::{Machine, Travel};
 
-use crate::assessment::Mismatch;
+use crate::assessment::{Mismatch, MissReason};
 use crate::bounded::go;
 use crate::draw::{Draws, fits};
 use crate::excursion::Excursion;
@@ -37,7 +37,7 @@ pub(crate) fn assess(
     let ready = |module| ReadyProgram::new(module, &none, settings);
     let compared = match (ready(module), ready(reference)) {
         (Ok(tested), Ok(reference)) => ComparedPrograms { tested, reference, own, settings },
-        (Err(error), _) | (_, Err(error)) => return vec![Mismatch::new("a run", error.to_string())],
+        (Err(error), _) | (_, Err(error)) => return vec![error.missed()],
     };
     if let Err(miss) = compared.check(line) {
         return vec![miss];
@@ -83,7 +83,8 @@ impl ComparedPrograms<'_> {
                 |ready: &ReadyProgram| ready.program.global(&input.name).map(|(_, global)| global.shape);
             if shape(&self.reference) != shape(&self.tested) {
                 let name = &input.name;
-                return Err(Mismatch::new(format!("`{name}` as the reference declares it"), "another size"));
+                let expected = format!("`{name}` as the reference declares it");
+                return Err(Mismatch::new(expected, "another size").because(MissReason::MissingCell));
             }
         }
         for (_, wanted) in results(&self.reference) {
@@ -94,7 +95,8 @@ impl ComparedPrograms<'_> {
                 return Err(Mismatch::new(
                     format!("a result `{name}`"),
                     format!("no result `{name}` of this class"),
-                ));
+                )
+                .because(MissReason::MissingCell));
             }
         }
         Ok(())
@@ -117,11 +119,9 @@ impl ComparedPrograms<'_> {
         };
         let mut machine = match self.tested.machine(given, Travel::Forward) {
             Ok(machine) => machine,
-            Err(error) => return vec![Mismatch::new("a run", error.to_string())],
+            Err(error) => return vec![error.missed()],
         };
-        let halted = |halt: crate::bounded::Halt| {
-            vec![Mismatch::new("the end", halt.to_string()).trapped(halt.explanation())]
-        };
+        let halted = |halt: crate::bounded::Halt| vec![halt.missed("the end")];
         let turned = match Excursion::begin(&mut machine, Travel::Forward, self.settings.limits) {
             Ok(turned) => turned,
             Err(halt) => return halted(halt),
@@ -172,10 +172,11 @@ fn check_input(ready: &ReadyProgram, whose: &str, input: &DrawnInput) -> Result<
     let name = &input.name;
     let expected = || format!("an input `{name}` of {whose}");
     let Some((_, global)) = ready.program.global(name) else {
-        return Err(Mismatch::new(expected(), "no cell has this name"));
+        return Err(Mismatch::new(expected(), "no cell has this name").because(MissReason::MissingCell));
     };
     if !global.role.is_given() {
-        return Err(Mismatch::new(expected(), format!("it is `{}`", global.role.directive())));
+        let found = format!("it is `{}`", global.role.directive());
+        return Err(Mismatch::new(expected(), found).because(MissReason::MissingCell));
     }
     if global.shape == Shape::Stack {
         return Err(Mismatch::new(

@@ -3,7 +3,7 @@
 use reviver_isa::Module;
 use reviver_vm::{Cause, Machine, drift};
 
-use crate::assessment::Mismatch;
+use crate::assessment::{Mismatch, MissReason};
 use crate::bounded::{Halt, go, is_meant};
 use crate::excursion::{Excursion, Homecoming};
 use crate::given::ReadyProgram;
@@ -50,7 +50,7 @@ pub(crate) fn assess(
             format!("that it is refused with \"{text}\""),
             error.to_string(),
         )),
-        (Err(error), _) => RunOutcome::missed(Mismatch::new("a run", error.to_string())),
+        (Err(error), _) => RunOutcome::missed(error.missed()),
         (Ok(_), ExpectedEnd::Refused(text)) => RunOutcome::missed(Mismatch::new(
             format!("that it is refused with \"{text}\""),
             "it is not refused",
@@ -74,11 +74,11 @@ impl RunAssessor<'_> {
         match go(&mut machine, self.run.travel, self.limits) {
             Ok(()) => return Some(Mismatch::new(expected, "it did not trap")),
             Err(Halt::Trap { explanation, .. }) if is_meant(&explanation, text) => {}
-            Err(halt) => return Some(Mismatch::new(expected, halt.to_string()).trapped(halt.explanation())),
+            Err(halt) => return Some(halt.missed(expected)),
         }
         let clean = "a clean way back from the trap";
         match go(&mut machine, self.run.travel.reversed(), self.limits) {
-            Err(halt) => Some(Mismatch::new(clean, halt.to_string()).trapped(halt.explanation())),
+            Err(halt) => Some(halt.missed(clean)),
             Ok(()) if drift::same(&first, machine.state()) => None,
             Ok(()) => Some(Mismatch::new(clean, "the start did not come back")),
         }
@@ -98,9 +98,7 @@ impl RunAssessor<'_> {
     }
 
     fn results(&self, mut machine: Machine, results: &[RunResult]) -> RunOutcome {
-        let halted = |halt: Halt| {
-            RunOutcome::missed(Mismatch::new("the end", halt.to_string()).trapped(halt.explanation()))
-        };
+        let halted = |halt: Halt| RunOutcome::missed(halt.missed("the end"));
         let exact = if self.is_lossy() { machine.try_clone().map(Some) } else { Ok(None) };
         let exact = match exact {
             Ok(exact) => exact,
@@ -124,7 +122,12 @@ impl RunAssessor<'_> {
 
     fn result(&self, machine: &Machine, result: &RunResult) -> Option<Mismatch> {
         let program = machine.program();
-        let unknown = |name: &str| Some(Mismatch::new(format!("a cell `{name}`"), "no cell has this name"));
+        let unknown = |name: &str| {
+            Some(
+                Mismatch::new(format!("a cell `{name}`"), "no cell has this name")
+                    .because(MissReason::MissingCell),
+            )
+        };
         match result {
             RunResult::Near { name, values } => match judged::values(machine, name) {
                 Some(found) => {
@@ -157,9 +160,7 @@ impl RunAssessor<'_> {
             let expected = "a trap where the way back leads over what was erased";
             return match home {
                 Homecoming::Halted(Halt::Trap { trap, .. }) if trap.cause == Cause::Irreversible => None,
-                Homecoming::Halted(halt) => {
-                    Some(Mismatch::new(expected, halt.to_string()).trapped(halt.explanation()))
-                }
+                Homecoming::Halted(halt) => Some(halt.missed(expected)),
                 _ => Some(Mismatch::new(expected, "a way back")),
             };
         }
@@ -183,7 +184,7 @@ impl RunAssessor<'_> {
         let expected = "with residues, the start again bit for bit";
         let journey = Excursion::begin(&mut machine, self.run.travel, self.limits);
         match journey.and_then(|turned| turned.back(&mut machine)) {
-            Err(halt) => Some(Mismatch::new(expected, halt.to_string()).trapped(halt.explanation())),
+            Err(halt) => Some(halt.missed(expected)),
             Ok(excursion) if machine.history_bytes() != 0 => {
                 unrestored(&excursion).or_else(|| Some(Mismatch::new(expected, "a history that is left")))
             }

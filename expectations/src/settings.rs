@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use reviver_assembler::limits::AssemblyLimits;
 use reviver_vm::differentiate::{Gradient, Subject, Variable};
 use reviver_vm::{Program, Runner};
 
@@ -20,11 +21,13 @@ pub struct TestLimits {
     pub max_steps: u64,
     /// Bytes of its state and what is kept to go back, together.
     pub max_bytes: u64,
+    /// What assembling a program may make of its text.
+    pub assembly: AssemblyLimits,
 }
 
 impl Default for TestLimits {
     fn default() -> TestLimits {
-        TestLimits { max_steps: 200_000_000, max_bytes: 1 << 30 }
+        TestLimits { max_steps: 200_000_000, max_bytes: 1 << 30, assembly: AssemblyLimits::default() }
     }
 }
 

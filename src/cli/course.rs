@@ -1,11 +1,12 @@
 //! What `course` is told.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Subcommand};
 
-use super::counts::count_from_1;
+use super::counts::{count, count_from_1};
+use super::strategy::parse_bytes;
 use super::{Force, TestRunning};
 
 /// Learn reversible computing by exercises that grade themselves.
@@ -31,19 +32,17 @@ pub enum CourseCommand {
     Check(CourseCheck),
     Read(CourseRead),
     Report(CourseReport),
+    Similar(CourseSimilar),
+    Solutions(CourseSolutions),
+    #[command(hide = true)]
+    Grade(CourseGrade),
 }
 
-/// Copy the exercises into a folder. What is there already stays as it is.
+/// Copy the exercises into a folder, with the programs that the book runs. What is there already stays as it is.
 #[derive(Debug, Args)]
 pub struct CourseStart {
     /// The folder, which is made if it isn't there
     pub folder: PathBuf,
-    /// Leave the solutions out, for a class
-    #[arg(long)]
-    pub no_solutions: bool,
-    /// Copy the programs of the book as well, to where it names them, so that what it types works in the folder
-    #[arg(long)]
-    pub programs: bool,
 }
 
 /// Grade an exercise, or all of them, and give the hint that fits.
@@ -73,17 +72,91 @@ pub struct CourseRead {
     pub columns: Option<NonZeroUsize>,
 }
 
-/// Grade folders of exercises, one line of a CSV each.
+/// Grade the folders of a class: a CSV with a row for each exercise of each folder.
+///
+/// Each folder is graded in a process of its own, and its rows are written when it is done. A program that takes too much time, memory or
+/// output fails its exercise and no other. Files, archives and folders that can't be read are skipped with a note (exit code 1).
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  reviver course report class/* -o grades.csv
+  reviver course report class/* --hidden tests --moodle -o moodle.csv
+  reviver course report --classroom -o .github/classroom/autograding.json")]
 pub struct CourseReport {
     /// Folders that `reviver course start` has made
-    #[arg(required = true, value_name = "DIR")]
+    #[arg(required_unless_present = "classroom", value_name = "DIR")]
     pub folders: Vec<PathBuf>,
     /// Write to a file instead of printing
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
+    /// Write a row for each folder that Moodle imports: points, and for each exercise what it has come to
+    #[arg(long)]
+    pub moodle: bool,
+    /// Write the tests of GitHub Classroom (`autograding.json`): one for each exercise, with its points; if a folder is named, with what it has come to
+    #[arg(long, conflicts_with = "moodle")]
+    pub classroom: bool,
     #[command(flatten)]
     pub force: Force,
     #[command(flatten)]
+    pub judged: JudgedOptions,
+    #[command(flatten)]
+    pub limits: LimitOptions,
+}
+
+/// By what exercises of a class are judged.
+#[derive(Debug, Args)]
+pub struct JudgedOptions {
+    /// Judge by the expectations of this folder too, which students don't see: `NAME.txt` or `NAME/expect.txt` for each exercise, by its name or number
+    #[arg(long, value_name = "DIR")]
+    pub hidden: Option<PathBuf>,
+    #[command(flatten)]
     pub running: TestRunning,
+}
+
+/// What the process may take that grades a folder.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct LimitOptions {
+    /// Seconds for each exercise
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = count_from_1::<NonZeroU32>)]
+    pub limit_time: NonZeroU32,
+    /// Memory of the process, the program's own and what assembling it takes: 512M, 1G, …
+    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = parse_bytes)]
+    pub limit_memory: u64,
+    /// Output of the process for each exercise
+    #[arg(long, value_name = "BYTES", default_value = "16M", value_parser = parse_bytes)]
+    pub limit_output: u64,
+    /// Instructions that copies of macros may become
+    #[arg(long, value_name = "N", default_value = "100000", value_parser = count::<u32>)]
+    pub limit_instructions: u32,
+}
+
+/// Grade a folder in this process, which is a child of `report`: an object on a line for each exercise.
+#[derive(Debug, Args)]
+pub struct CourseGrade {
+    pub folder: PathBuf,
+    /// The index of the first exercise
+    #[arg(long, default_value_t = 0)]
+    pub from: usize,
+    #[command(flatten)]
+    pub judged: JudgedOptions,
+    #[command(flatten)]
+    pub limits: LimitOptions,
+}
+
+/// List pairs of folders whose programs are equal up to names and layout.
+#[derive(Debug, Args)]
+pub struct CourseSimilar {
+    /// Folders of exercises
+    #[arg(required = true, value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// Leave out programs that add fewer words to the start: short ones are equal by chance
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = count::<usize>)]
+    pub at_least: usize,
+}
+
+/// Copy the solutions, expectations and hints into a folder, for a teacher. What is there already stays as it is.
+#[derive(Debug, Args)]
+pub struct CourseSolutions {
+    /// The folder, which is made if it isn't there
+    #[arg(long, value_name = "DIR")]
+    pub teacher: PathBuf,
 }

@@ -9,6 +9,7 @@ mod counts;
 mod course;
 mod debugger;
 mod derivatives;
+pub mod misuse;
 mod pictures;
 mod start;
 mod strategy;
@@ -26,7 +27,10 @@ pub use batch::{BatchArguments, DevicesOptions};
 pub use bench::BenchOptions;
 pub use bennett::BennettOptions;
 pub use build::BuildOptions;
-pub use course::{CourseCheck, CourseCommand, CourseOptions, CourseRead, CourseReport, CourseStart};
+pub use course::{
+    CourseCheck, CourseCommand, CourseGrade, CourseOptions, CourseRead, CourseReport, CourseSimilar,
+    CourseSolutions, CourseStart,
+};
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
 pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
 pub use pictures::{CircuitOptions, Drawn, GraphOptions, GraphPart, PlotOptions};

@@ -63,6 +63,7 @@ impl TestRunning {
         TestLimits {
             max_steps: self.max_steps.unwrap_or(usual.max_steps),
             max_bytes: self.memory.unwrap_or(usual.max_bytes),
+            assembly: usual.assembly,
         }
     }
 }

@@ -1,24 +1,34 @@
 //! What somebody has made of an exercise: judged by the expectations that the program was built with, so that none of them can
-//! be edited away.
+//! be edited away, and by those that a teacher adds.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use reviver_assembler::below::FolderFiles;
-use reviver_assembler::lexer::{Lexer, TokenKind};
+use reviver_assembler::files::Files;
+use reviver_assembler::limits::AssemblyLimits;
 use reviver_expectations::assessment::{AssessedLine, Mismatch, NO_GARBAGE};
-use reviver_expectations::expected::unmarked;
+use reviver_expectations::expected::Expectations;
 use reviver_expectations::settings::TestLimits;
 
+use super::hidden::{HiddenTest, HiddenTests};
 use super::hints::{Attempt, FittingHint, fitting};
+use super::own_files::OwnFiles;
 use super::place::CourseFolder;
-use super::set::Exercise;
+use super::score::{FailureReason, Score};
+use super::set::{Exercise, exercises};
+use super::words::same_words;
 use crate::cli::TestRunning;
 use crate::failure::{Failure, Fallible};
 use crate::read;
-use crate::testing::tested::{Runs, TestedFile, TestedText};
+use crate::testing::tested::{Runs, TestedFile, TestedText, tested};
 
-/// What an exercise may take where nobody says otherwise.
-const USUAL: TestLimits = TestLimits { max_steps: 10_000_000, max_bytes: 256 << 20 };
+/// What an exercise may take unless an option says otherwise.
+pub const USUAL: TestLimits = TestLimits {
+    max_steps: 10_000_000,
+    max_bytes: 256 << 20,
+    assembly: AssemblyLimits { copied_instructions: 100_000 },
+};
 
 /// How far somebody has come with an exercise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,43 +58,113 @@ impl ExerciseState {
 pub struct Grade {
     pub exercise: &'static Exercise,
     pub state: ExerciseState,
+    pub score: Score,
+    /// Why it has failed.
+    pub reason: Option<FailureReason>,
     /// What was found; nothing where there is no program.
     pub tested: Option<TestedFile>,
+    /// The first of the lines of `tested` that are a teacher's.
+    pub hidden_from: usize,
     /// Why the program can't be read, where it is there.
     pub unreadable: Option<String>,
     /// The hint that fits, where it isn't passed.
     pub hint: Option<FittingHint<'static>>,
+    pub took: Duration,
 }
 
-/// Grades the program of an exercise.
-///
-/// # Errors
-/// There is no such engine here.
-pub fn grade(folder: &CourseFolder, exercise: &'static Exercise, running: TestRunning) -> Fallible<Grade> {
-    let path = folder.program(exercise);
-    let ungraded = |state, unreadable| Grade { exercise, state, tested: None, unreadable, hint: None };
-    // A link that leads nowhere is there, too.
-    if path.symlink_metadata().is_err() {
-        return Ok(ungraded(ExerciseState::Missing, None));
+/// How exercises are graded.
+#[derive(Clone, Copy, Debug)]
+pub struct Grading<'h> {
+    pub running: TestRunning,
+    pub usual: TestLimits,
+    /// What a teacher adds.
+    pub hidden: Option<&'h HiddenTests>,
+}
+
+impl Grading<'_> {
+    /// As students grade themselves.
+    pub fn usual(running: TestRunning) -> Grading<'static> {
+        Grading { running, usual: USUAL, hidden: None }
     }
-    let text = match text(folder, &path) {
-        Ok(text) => text,
-        // One of a class doesn't keep the others from being graded.
-        Err(failure) => return Ok(ungraded(ExerciseState::Failed, Some(failure.message))),
-    };
-    let is_start = means(&text.text).eq(means(&exercise.start));
-    let runs = Runs { running, usual: USUAL };
-    let tested = text.tested(&exercise.expectations, &exercise.references(), &runs)?;
-    let state = match tested.is_met() {
-        true => ExerciseState::Passed,
-        false if is_start => ExerciseState::Untouched,
-        false => ExerciseState::Failed,
-    };
-    let hint = match state {
-        ExerciseState::Passed => None,
-        _ => fitting(&exercise.hints, &attempt(&tested, is_start)),
-    };
-    Ok(Grade { exercise, state, tested: Some(tested), unreadable: None, hint })
+
+    /// Grades the program of an exercise.
+    ///
+    /// # Errors
+    /// There is no such engine here.
+    pub fn grade(&self, folder: &CourseFolder, exercise: &'static Exercise) -> Fallible<Grade> {
+        let begun = Instant::now();
+        let graded = self.graded(folder, exercise)?;
+        Ok(Grade { took: begun.elapsed(), ..graded })
+    }
+
+    fn graded(&self, folder: &CourseFolder, exercise: &'static Exercise) -> Fallible<Grade> {
+        let path = folder.program(exercise);
+        let hidden = self.hidden.and_then(|hidden| hidden.of(exercise));
+        let sets =
+            || std::iter::once(&exercise.expectations).chain(hidden.map(|hidden| &hidden.expectations));
+        let ungraded = Grade {
+            exercise,
+            state: ExerciseState::Missing,
+            score: Score::asked(sets()),
+            reason: None,
+            tested: None,
+            hidden_from: exercise.expectations.lines.len(),
+            unreadable: None,
+            hint: None,
+            took: Duration::ZERO,
+        };
+        // A link that leads nowhere is there, too.
+        if path.symlink_metadata().is_err() {
+            return Ok(ungraded);
+        }
+        let (text, files) = match text(folder, &path) {
+            Ok(text) => text.apart(),
+            // One of a class doesn't keep the others from being graded.
+            Err(failure) => {
+                let (state, reason) = (ExerciseState::Failed, Some(FailureReason::Unreadable));
+                return Ok(Grade { state, reason, unreadable: Some(failure.message), ..ungraded });
+            }
+        };
+        let is_start = same_words(&text, &exercise.start);
+        let own = OwnFiles::new(&files, exercises()?);
+        let tested = self.tested((read::name(&path), text), &own, exercise, hidden)?;
+        let lines: Vec<_> = sets().flat_map(|set| &set.lines).zip(&tested.lines).collect();
+        let state = match tested.is_met() {
+            true => ExerciseState::Passed,
+            false if is_start => ExerciseState::Untouched,
+            false => ExerciseState::Failed,
+        };
+        let score = match state {
+            ExerciseState::Passed => ungraded.score.full(),
+            ExerciseState::Untouched | ExerciseState::Missing => ungraded.score,
+            ExerciseState::Failed => ungraded.score.of(&lines),
+        };
+        let reason = (state == ExerciseState::Failed).then(|| match tested.program.module {
+            _ if own.was_refused() => Some(FailureReason::CheatingInclude),
+            None => Some(FailureReason::of_text(tested.program.errors())),
+            Some(_) => FailureReason::of_lines(&lines),
+        });
+        let hint = match state {
+            ExerciseState::Passed => None,
+            _ => fitting(&exercise.hints, &attempt(&tested, is_start, reason.flatten())),
+        };
+        Ok(Grade { state, score, reason: reason.flatten(), tested: Some(tested), hint, ..ungraded })
+    }
+
+    /// A text and its name, held to the lines of the exercise and of the teacher.
+    fn tested(
+        &self,
+        (name, text): (String, String),
+        own: &OwnFiles<'_>,
+        exercise: &Exercise,
+        hidden: Option<&HiddenTest>,
+    ) -> Fallible<TestedFile> {
+        let references = exercise.references();
+        let runs = Runs { running: self.running, usual: self.usual };
+        let mut sets: Vec<(&Expectations, &dyn Files)> = vec![(&exercise.expectations, &references)];
+        sets.extend(hidden.map(|hidden| (&hidden.expectations, &hidden.files as &dyn Files)));
+        tested(name, text, own, &sets, &runs)
+    }
 }
 
 /// The text of a program, which lies in the folder of exercises.
@@ -104,7 +184,7 @@ fn text(folder: &CourseFolder, path: &Path) -> Fallible<TestedText> {
 }
 
 /// What hints are chosen by.
-fn attempt(tested: &TestedFile, is_start: bool) -> Attempt {
+fn attempt(tested: &TestedFile, is_start: bool, reason: Option<FailureReason>) -> Attempt {
     let misses = tested.lines.iter().flat_map(|line| line.misses());
     let traps = misses.filter_map(|miss| miss.trap.as_ref()).map(|trap| trap.message.clone());
     let errors = tested.program.errors().map(|error| error.message.clone());
@@ -115,20 +195,9 @@ fn attempt(tested: &TestedFile, is_start: bool) -> Attempt {
     Attempt {
         messages: traps.chain(errors).collect(),
         failing: failing.map(|line| line.text.clone()).collect(),
-        is_program: tested.program.module.is_some(),
         has_only_garbage: missed().next().is_some() && missed().all(|line| has_only_garbage(&line)),
         words: tested.program.words.clone(),
         is_start,
+        reason,
     }
-}
-
-/// The words of a text, without its comments and its layout.
-fn means(text: &str) -> impl Iterator<Item = &str> {
-    let text = unmarked(text);
-    let mut lexer = Lexer::new(text);
-    let tokens = std::iter::from_fn(move || Some(lexer.token()).filter(|token| token.kind != TokenKind::End));
-    let counts = |kind: TokenKind| !matches!(kind, TokenKind::Comment | TokenKind::Newline);
-    tokens
-        .filter(move |token| counts(token.kind))
-        .filter_map(move |token| text.get(token.start as usize..token.end as usize))
 }

@@ -1,11 +1,13 @@
-//! Hints of an exercise: which of them fits. They are tried in order; the last one fits always. Two mistakes are the same in every exercise, and have a
-//! hint of their own: a text that is no program, and garbage that is left.
+//! Hints of an exercise: which of them fits. They are tried in order; the last one fits always. Mistakes that are the same in every exercise have
+//! hints of their own: those that hide what else is wrong (syntax, steps, memory, a missing cell), and garbage that is left.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 use thiserror::Error;
+
+use super::score::FailureReason;
 
 /// A hint, which grows: what is wrong, where to look, what to read.
 #[derive(Clone, Debug, Deserialize)]
@@ -41,13 +43,13 @@ pub struct Attempt {
     pub messages: Vec<String>,
     /// The lines that aren't met, but for those that are about something else than garbage and have only that against them.
     pub failing: Vec<String>,
-    /// Whether it is a program at all.
-    pub is_program: bool,
     /// Whether garbage is all that is wrong with it.
     pub has_only_garbage: bool,
     /// The words of the language that the text uses.
     pub words: BTreeSet<String>,
     pub is_start: bool,
+    /// Why it has failed; none of what is as it was at the start.
+    pub reason: Option<FailureReason>,
 }
 
 /// Why a text has no hints.
@@ -89,33 +91,103 @@ pub struct FittingHint<'h> {
     pub hint: &'h ExerciseHint,
 }
 
-static NO_PROGRAM: LazyLock<ExerciseHint> = LazyLock::new(|| {
+/// A hint that every exercise has.
+fn common(what: &str, place: &str, chapter: &str) -> ExerciseHint {
     ExerciseHint {
-    when: HintCondition::default(),
-    what: "This is no program yet: the assembler doesn't understand it.".to_owned(),
-    place: "The line that the message names. `reviver check` says the same of it, and no more is tried before it is mended.".to_owned(),
-    lesson: "course/book/src/03-instructions.md".to_owned(),
+        when: HintCondition::default(),
+        what: what.to_owned(),
+        place: place.to_owned(),
+        lesson: format!("course/book/src/{chapter}.md"),
+    }
 }
+
+static NO_PROGRAM: LazyLock<ExerciseHint> = LazyLock::new(|| {
+    common(
+        "This is no program yet: the assembler doesn't understand it.",
+        "The line that the message names. `reviver check` says the same of it, and no more is tried before it is mended.",
+        "03-instructions",
+    )
 });
 
-static GARBAGE: LazyLock<ExerciseHint> = LazyLock::new(|| ExerciseHint {
-    when: HintCondition::default(),
-    what: "Something is left over: cells that are no result don't end at 0.".to_owned(),
-    place: "The cells that the message names. Undo what made their value, once it isn't needed any more."
-        .to_owned(),
-    lesson: "course/book/src/05-garbage.md".to_owned(),
+static TOO_LARGE: LazyLock<ExerciseHint> = LazyLock::new(|| {
+    common(
+        "The text asks for more than is assembled: macros that multiply each other, or expressions nested too deep.",
+        "The line that the message names. A macro that uses others several times multiplies them; a procedure (`.proc`, `call`) is assembled once.",
+        "06-procedures",
+    )
 });
 
-/// The first hint that fits. One for every exercise comes behind those that are about just this mistake in just this exercise, and in front of those
-/// that would only guess.
+static OTHERS_FILE: LazyLock<ExerciseHint> = LazyLock::new(|| {
+    common(
+        "The program includes a file that isn't yours.",
+        "The line with `.include` that the message names. Files of the exercise's folder are allowed, solutions aren't.",
+        "06-procedures",
+    )
+});
+
+static TOO_MANY_STEPS: LazyLock<ExerciseHint> = LazyLock::new(|| {
+    common(
+        "A run takes more steps than the limit: a loop doesn't end.",
+        "The condition of the loop's `until`: which value would make it true, and does the body ever reach that value? Step through two rounds with `reviver debug`.",
+        "04-branches",
+    )
+});
+
+static TOO_MUCH_MEMORY: LazyLock<ExerciseHint> = LazyLock::new(|| {
+    common(
+        "A run takes more memory than the limit.",
+        "The sizes of arrays, a loop that pushes without end, and a procedure that calls itself without end.",
+        "10-memory",
+    )
+});
+
+static MISSING_CELL: LazyLock<ExerciseHint> = LazyLock::new(|| {
+    common(
+        "A cell that the exercise gives or expects isn't declared, or is declared otherwise.",
+        "The declarations at the top: their names, `.in`, `.out` and `.inout`, and sizes stay as they were at the start.",
+        "03-instructions",
+    )
+});
+
+static GARBAGE: LazyLock<ExerciseHint> = LazyLock::new(|| {
+    common(
+        "Something is left over: cells that are no result don't end at 0.",
+        "The cells that the message names. Undo what made their value, once it isn't needed any more.",
+        "05-garbage",
+    )
+});
+
+/// The hint about a mistake that is the same in every exercise, and hides what else is wrong.
+fn fundamental(reason: FailureReason) -> Option<&'static ExerciseHint> {
+    match reason {
+        FailureReason::CheatingInclude => Some(&OTHERS_FILE),
+        FailureReason::TooMuch => Some(&TOO_LARGE),
+        FailureReason::Syntax => Some(&NO_PROGRAM),
+        FailureReason::Steps => Some(&TOO_MANY_STEPS),
+        FailureReason::Memory => Some(&TOO_MUCH_MEMORY),
+        FailureReason::MissingCell => Some(&MISSING_CELL),
+        FailureReason::Unreadable
+        | FailureReason::Time
+        | FailureReason::Output
+        | FailureReason::Crash
+        | FailureReason::Trap
+        | FailureReason::WrongValue
+        | FailureReason::Garbage
+        | FailureReason::Property => None,
+    }
+}
+
+/// The first hint that fits. A fundamental mistake (syntax, steps, memory, a missing cell) has its hint before those of the exercise, unless
+/// one of these names the very message of the assembler. The hint about garbage comes before the last one of the exercise, which only guesses.
 pub fn fitting<'h>(hints: &'h [ExerciseHint], attempt: &Attempt) -> Option<FittingHint<'h>> {
     let common = |hint| FittingHint { number: None, hint };
     let own = (1..).zip(hints).map(|(number, hint)| FittingHint { number: Some(number), hint });
     let mut fitting = own.filter(|FittingHint { hint, .. }| hint.when.holds(attempt));
-    if !attempt.is_program {
-        let is_about_it =
-            |own: &FittingHint<'_>| own.hint.when.trap.is_some() || own.hint.when.start.is_some();
-        return fitting.find(is_about_it).or_else(|| Some(common(&NO_PROGRAM)));
+    if let Some(hint) = attempt.reason.and_then(fundamental) {
+        let is_about_it = |own: &FittingHint<'_>| own.hint.when.trap.is_some();
+        let own =
+            if attempt.reason == Some(FailureReason::Syntax) { fitting.find(is_about_it) } else { None };
+        return own.or_else(|| Some(common(hint)));
     }
     let first = fitting.next()?;
     let is_guess = first.hint.when == HintCondition::default();
@@ -150,7 +222,7 @@ mod tests {
         let hints =
             hints(&["start = true", "trap = \"join\", fails = \"run\"", "uses = \"erase\"", ""]).unwrap();
         let number = |attempt: &Attempt| fitting(&hints, attempt).and_then(|fitting| fitting.number);
-        let mut attempt = Attempt { is_start: true, is_program: true, ..Attempt::default() };
+        let mut attempt = Attempt { is_start: true, ..Attempt::default() };
         assert_eq!(number(&attempt), Some(1));
         attempt.is_start = false;
         attempt.messages.push("the join can't hold".into());
@@ -166,11 +238,17 @@ mod tests {
     fn mistakes_of_every_exercise_have_their_hints() {
         let hints = hints(&["trap = \"misspelt\"", "fails = \"run\"", ""]).unwrap();
         let number = |attempt: &Attempt| fitting(&hints, attempt).unwrap().number;
-        let mut attempt = Attempt { failing: vec!["run n=1".into()], ..Attempt::default() };
+        let because =
+            |reason| Attempt { failing: vec!["run n=1".into()], reason: Some(reason), ..Attempt::default() };
+        let mut attempt = because(FailureReason::Syntax);
         assert_eq!(number(&attempt), None, "what can't be assembled isn't judged by its runs");
         attempt.messages.push("misspelt".into());
         assert_eq!(number(&attempt), Some(1));
-        let garbage = Attempt { is_program: true, has_only_garbage: true, ..Attempt::default() };
+        for reason in [FailureReason::Steps, FailureReason::Memory, FailureReason::MissingCell] {
+            assert_eq!(number(&because(reason)), None, "{reason:?} hides what else is wrong");
+        }
+        assert_eq!(number(&because(FailureReason::WrongValue)), Some(2));
+        let garbage = Attempt { has_only_garbage: true, ..Attempt::default() };
         assert_eq!(number(&garbage), None);
         assert_eq!(number(&Attempt { failing: vec!["run n=1".into()], ..garbage }), Some(2));
     }

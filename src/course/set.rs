@@ -16,8 +16,11 @@ pub const START: &str = "start.rasm";
 const TASK: &str = "task.md";
 /// One way to do it.
 pub const SOLUTION: &str = "solution.rasm";
-const EXPECTED: &str = "expect.txt";
+/// The lines that it is graded by.
+pub const EXPECTED: &str = "expect.txt";
 const HINTS: &str = "hints.toml";
+/// The files that no student gets.
+const TEACHERS: [&str; 3] = [SOLUTION, EXPECTED, HINTS];
 
 /// An exercise.
 #[derive(Debug)]
@@ -29,6 +32,7 @@ pub struct Exercise {
     /// The part of the book that it belongs to: `Chapter 1`.
     pub chapter: String,
     pub start: String,
+    pub solution: String,
     pub expectations: Expectations,
     pub hints: Vec<ExerciseHint>,
     /// All of its files by their names.
@@ -36,14 +40,18 @@ pub struct Exercise {
 }
 
 impl Exercise {
-    /// The files that are copied for somebody who works on it: none that would tell how.
-    pub fn copied(&self, with_solution: bool) -> impl Iterator<Item = (&str, &'static [u8])> {
-        let kept = move |name: &str| match name {
-            EXPECTED | HINTS => false,
-            SOLUTION => with_solution,
-            _ => true,
-        };
-        self.files.iter().map(|(name, bytes)| (&**name, *bytes)).filter(move |(name, _)| kept(name))
+    /// The files that are copied for a student: none that tells how it is done.
+    pub fn for_students(&self) -> impl Iterator<Item = (&str, &'static [u8])> {
+        self.files().filter(|(name, _)| !TEACHERS.contains(name))
+    }
+
+    /// The files that are copied for a teacher: those that no student gets, and what they are run with.
+    pub fn for_teachers(&self) -> impl Iterator<Item = (&str, &'static [u8])> {
+        self.files().filter(|(name, _)| *name != START)
+    }
+
+    fn files(&self) -> impl Iterator<Item = (&str, &'static [u8])> {
+        self.files.iter().map(|(name, bytes)| (&**name, *bytes))
     }
 
     /// Its files as they are in the program, for what its expectations name.
@@ -91,6 +99,7 @@ fn exercise(folder: &'static Dir<'static>) -> Fallible<Exercise> {
             .ok_or_else(|| broken(&name, TASK, &"it has no title, as in `# 3. Three in a ring`"))?,
         chapter: chapter(task).ok_or_else(|| broken(&name, TASK, &"it doesn't say its chapter"))?,
         start: text(START)?.to_owned(),
+        solution: text(SOLUTION)?.to_owned(),
         expectations: Expectations::of(EXPECTED, text(EXPECTED)?),
         hints: hints::parse(text(HINTS)?).map_err(|error| broken(&name, HINTS, &error))?,
         files: files.collect(),

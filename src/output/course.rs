@@ -1,4 +1,4 @@
-//! Exercises and grades: text for people, objects for programs, and a table for who grades a class. Grades nothing.
+//! Exercises and grades: text for people, objects for programs. Grades nothing.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,8 +11,9 @@ use super::told::Object;
 use crate::course::grading::{ExerciseState, Grade};
 use crate::course::hints::{ExerciseHint, FittingHint};
 use crate::course::place::CourseFolder;
+use crate::course::score::Score;
 use crate::course::set::Exercise;
-use crate::failure::{Failure, Fallible};
+use crate::course::similar::SimilarPair;
 use crate::read::{shown, typed};
 
 /// The exercises, for who has none yet.
@@ -162,13 +163,26 @@ pub fn members(grades: &[Grade]) -> Object<'static> {
     let mut object = Object::default();
     object.insert("passed", passed(grades));
     object.insert("of", grades.len());
-    object.insert("exercises", grades.iter().map(|grade| Json::Object(graded(grade))).collect::<Json>());
+    object.insert("exercises", grades.iter().map(graded).collect::<Json>());
     object
 }
 
-fn graded(grade: &Grade) -> Map<String, Json> {
-    let mut members = named(grade.exercise);
+/// What an exercise is called and asks, whatever a program makes of it.
+pub fn asked(exercise: &Exercise, score: Score) -> Map<String, Json> {
+    let mut members = named(exercise);
+    members.insert("asked".into(), score.asked.into());
+    members.insert("max_points".into(), score.most.into());
+    members
+}
+
+fn graded_members(grade: &Grade) -> Map<String, Json> {
+    let mut members = asked(grade.exercise, grade.score);
     members.insert("state".into(), grade.state.name().into());
+    members.insert("met".into(), grade.score.met.into());
+    members.insert("points".into(), grade.score.points.into());
+    if let Some(reason) = grade.reason {
+        members.insert("reason".into(), reason.name().into());
+    }
     if let Some(FittingHint { number, hint }) = grade.hint {
         let mut told = Map::new();
         if let Some(number) = number {
@@ -186,41 +200,51 @@ fn graded(grade: &Grade) -> Map<String, Json> {
         if tested.program.module.is_none() {
             members.insert("diagnostics".into(), program_diagnostics(tested));
         }
-        members.insert("expectations".into(), tested.lines.iter().map(line_object).collect());
+        let (own, hidden) = tested.lines.split_at(grade.hidden_from.min(tested.lines.len()));
+        members.insert("expectations".into(), own.iter().map(line_object).collect());
+        if !hidden.is_empty() {
+            members.insert("hidden".into(), hidden.iter().map(line_object).collect());
+        }
     }
+    members.insert("seconds".into(), grade.took.as_secs_f64().into());
     members
 }
 
-/// Folders with their grades as an object.
-pub fn class(graded: &[(String, Vec<Grade>)]) -> Object<'static> {
-    let folder = |(name, grades): &(String, Vec<Grade>)| {
+/// A grade as an object.
+pub fn graded(grade: &Grade) -> Json {
+    Json::Object(graded_members(grade))
+}
+
+/// Pairs of equal programs, a line each.
+pub fn similar_lines(folders: &[CourseFolder], pairs: &[SimilarPair]) -> String {
+    let mut text = String::new();
+    for SimilarPair { folders: (one, other), exercise, own_words } in pairs {
+        let name = |n: usize| folders.get(n).map_or_else(String::new, |folder| shown(&folder.path));
+        let _ = writeln!(
+            text,
+            "{}  {}  {}  ({own_words} words of their own)",
+            name(*one),
+            name(*other),
+            exercise.name
+        );
+    }
+    if pairs.is_empty() {
+        text.push_str("no two programs are equal up to names and layout\n");
+    }
+    text
+}
+
+/// The same as an object.
+pub fn similar(folders: &[CourseFolder], pairs: &[SimilarPair]) -> Object<'static> {
+    let name = |n: usize| folders.get(n).map_or_else(String::new, |folder| shown(&folder.path));
+    let pair = |pair: &SimilarPair| {
         let mut members = Map::new();
-        members.insert("folder".into(), name.clone().into());
-        members.insert("passed".into(), passed(grades).into());
-        members.insert("of".into(), grades.len().into());
-        let exercises = grades.iter().map(|grade| Json::Object(self::graded(grade)));
-        members.insert("exercises".into(), exercises.collect());
+        members.insert("folders".into(), [name(pair.folders.0), name(pair.folders.1)].into_iter().collect());
+        members.insert("exercise".into(), pair.exercise.name.clone().into());
+        members.insert("own_words".into(), pair.own_words.into());
         Json::Object(members)
     };
     let mut object = Object::default();
-    object.insert("folders", graded.iter().map(folder).collect::<Json>());
+    object.insert("pairs", pairs.iter().map(pair).collect::<Json>());
     object
-}
-
-/// Folders with their grades as a table: a line each, a column for each exercise.
-///
-/// # Errors
-/// It can't be written.
-pub fn table(exercises: &[Exercise], graded: &[(String, Vec<Grade>)]) -> Fallible<Vec<u8>> {
-    let unwritten = |error: csv::Error| Failure::load(format_args!("can't write the table: {error}"));
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let head = ["folder", "passed", "of"].into_iter().chain(exercises.iter().map(|exercise| &*exercise.name));
-    writer.write_record(head).map_err(unwritten)?;
-    for (name, grades) in graded {
-        let counts = [name.clone(), passed(grades).to_string(), grades.len().to_string()];
-        let states = grades.iter().map(|grade| grade.state.name().to_owned());
-        writer.write_record(counts.into_iter().chain(states)).map_err(unwritten)?;
-    }
-    let table = writer.into_inner();
-    table.map_err(|error| Failure::load(format_args!("can't write the table: {}", error.error())))
 }

@@ -7,6 +7,7 @@ pub mod chapter;
 pub mod course;
 pub mod derivatives;
 pub mod diagnostics;
+pub mod grades;
 pub mod gradient;
 mod json;
 pub mod junit;

@@ -76,6 +76,11 @@ impl TestedText {
         Ok(TestedText { name: read::name(path), text, files })
     }
 
+    /// The text, and the files of its folder.
+    pub fn apart(self) -> (String, FolderFiles) {
+        (self.text, self.files)
+    }
+
     /// What its own lines expect.
     pub fn expectations(&self) -> Expectations {
         Expectations::of(&self.name, &self.text)
@@ -96,25 +101,41 @@ impl TestedText {
         references: &dyn Files,
         runs: &Runs,
     ) -> Fallible<TestedFile> {
-        let program = ProgramUnderTest::assemble(&self.name, self.text.into_bytes(), &self.files);
-        let no_engine: RefCell<Option<NoEngine>> = RefCell::new(None);
-        let prepare = |program: &Arc<Program>| {
-            engine::runner(runs.running.engine.into(), program).map_err(|error| {
-                let why = error.to_string();
-                no_engine.replace(Some(error));
-                why
-            })
-        };
-        let settings = TestSettings {
-            prepare: &prepare,
-            limits: runs.running.limits(runs.usual),
-            ..TestSettings::interpreted()
-        };
-        let lines = examine(&program, expectations, references, &settings);
-        match no_engine.take() {
-            Some(error) => Err(missing(&error)),
-            None => Ok(TestedFile { name: self.name, program, lines }),
-        }
+        let TestedText { name, text, files } = self;
+        tested(name, text, &files, &[(expectations, references)], runs)
+    }
+}
+
+/// Holds a text, whose includes come from `files`, to sets of expectations, each with the files that its references come from. The lines
+/// of the sets follow each other; the properties of a set are judged by its own runs.
+///
+/// # Errors
+/// There is no such engine here.
+pub fn tested(
+    name: String,
+    text: String,
+    files: &dyn Files,
+    sets: &[(&Expectations, &dyn Files)],
+    runs: &Runs,
+) -> Fallible<TestedFile> {
+    let limits = runs.running.limits(runs.usual);
+    let program = ProgramUnderTest::assemble_within(&name, text.into_bytes(), files, limits.assembly);
+    let no_engine: RefCell<Option<NoEngine>> = RefCell::new(None);
+    let prepare = |program: &Arc<Program>| {
+        engine::runner(runs.running.engine.into(), program).map_err(|error| {
+            let why = error.to_string();
+            no_engine.replace(Some(error));
+            why
+        })
+    };
+    let settings = TestSettings { prepare: &prepare, limits, ..TestSettings::interpreted() };
+    let lines = sets
+        .iter()
+        .flat_map(|(expectations, references)| examine(&program, expectations, *references, &settings));
+    let lines = lines.collect();
+    match no_engine.take() {
+        Some(error) => Err(missing(&error)),
+        None => Ok(TestedFile { name, program, lines }),
     }
 }
 

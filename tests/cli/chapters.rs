@@ -73,7 +73,7 @@ fn named(text: &str) -> BTreeSet<&str> {
 #[test]
 fn what_the_book_types_works_in_the_folder_that_its_programs_are_copied_to() {
     let folder = Folder::new();
-    folder.reviver("course start mine --programs").expect(0).prints_part("and the book's programs in mine");
+    folder.reviver("course start mine").expect(0).prints_part("and the programs of the book in mine");
     let texts: Vec<String> = chapters().iter().map(text).collect();
     let named: BTreeSet<&str> = texts.iter().flat_map(|text| named(text)).collect();
     assert!(named.len() >= 40, "{named:?}");
@@ -81,6 +81,6 @@ fn what_the_book_types_works_in_the_folder_that_its_programs_are_copied_to() {
         folder.reviver(&format!("check mine/{path}")).expect(0);
     }
     folder.file("mine/programs/fib.rasm", "; my own\n");
-    folder.reviver("course start mine --programs").expect(0).prints_part("everything is in mine already");
+    folder.reviver("course start mine").expect(0).prints_part("everything is in mine already");
     assert_eq!(folder.read("mine/programs/fib.rasm"), b"; my own\n");
 }

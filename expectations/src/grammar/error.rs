@@ -13,6 +13,8 @@ pub enum GrammarError {
     Superfluous(String),
     #[error("write `uses no WORD`, a line for each word")]
     UsesNo,
+    #[error("write `points N`, a whole number up to 1000: what each line below it is worth")]
+    Points,
     #[error("write `at most N steps`")]
     AtMost,
     #[error("no `->` stands between what is given and what must come of it")]

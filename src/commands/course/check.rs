@@ -5,7 +5,7 @@ use std::path::Path;
 use reviver_assembler::suggest::nearest;
 
 use crate::cli::CourseCheck;
-use crate::course::grading::{ExerciseState, Grade, grade};
+use crate::course::grading::{ExerciseState, Grade, Grading};
 use crate::course::place::CourseFolder;
 use crate::course::set::{Exercise, START, exercises};
 use crate::failure::{Exit, Failure, Fallible};
@@ -20,8 +20,8 @@ pub fn run(options: &CourseCheck, json: bool) -> Fallible {
         return Err(failure.help("`reviver course start DIR` copies them into a folder"));
     }
     let chosen = exercises.iter().filter(|exercise| wanted.is_none_or(|wanted| wanted.name == exercise.name));
-    let grades =
-        chosen.map(|exercise| grade(&folder, exercise, options.running)).collect::<Fallible<Vec<Grade>>>()?;
+    let grading = Grading::usual(options.running);
+    let grades = chosen.map(|exercise| grading.grade(&folder, exercise)).collect::<Fallible<Vec<Grade>>>()?;
     let verdict = verdict(&grades);
     if json {
         streams::print_with(|out| output::object(output::course::members(&grades), &verdict, out))?;

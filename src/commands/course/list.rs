@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cli::TestRunning;
-use crate::course::grading::{Grade, grade};
+use crate::course::grading::{Grade, Grading};
 use crate::course::place::CourseFolder;
 use crate::course::set::exercises;
 use crate::failure::Fallible;
@@ -18,7 +18,8 @@ pub fn run(json: bool) -> Fallible {
             false => streams::print(&output::course::offered(exercises)),
         };
     }
-    let grades = exercises.iter().map(|exercise| grade(&folder, exercise, TestRunning::default()));
+    let grading = Grading::usual(TestRunning::default());
+    let grades = exercises.iter().map(|exercise| grading.grade(&folder, exercise));
     let grades: Vec<Grade> = grades.collect::<Fallible<_>>()?;
     match json {
         true => streams::print_with(|out| output::object(output::course::members(&grades), &Ok(()), out)),

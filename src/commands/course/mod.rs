@@ -1,9 +1,14 @@
 //! `reviver course`: exercises that grade themselves.
 
 mod check;
+mod copied;
+mod folders;
+mod grade;
 mod list;
 mod read;
 mod report;
+mod similar;
+mod solutions;
 mod start;
 
 use crate::cli::{CourseCommand, CourseOptions};
@@ -16,5 +21,8 @@ pub fn run(options: &CourseOptions) -> Fallible {
         Some(CourseCommand::Check(check)) => check::run(check, options.json),
         Some(CourseCommand::Read(read)) => read::run(read, options.json),
         Some(CourseCommand::Report(report)) => report::run(report, options.json),
+        Some(CourseCommand::Similar(similar)) => similar::run(similar, options.json),
+        Some(CourseCommand::Solutions(solutions)) => solutions::run(solutions, options.json),
+        Some(CourseCommand::Grade(grade)) => grade::run(grade),
     }
 }

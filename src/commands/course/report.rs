@@ -1,49 +1,179 @@
-//! `reviver course report`: folders of exercises as lines of a table.
+//! `reviver course report`: the folders of a class as rows of a table. Each is graded in a process of its own.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use super::folders::Folders;
 use crate::cli::CourseReport;
-use crate::course::grading::{Grade, grade};
+use crate::course::children::{self, ChildLimits};
+use crate::course::grading::USUAL;
+use crate::course::hidden::HiddenTests;
 use crate::course::place::CourseFolder;
-use crate::course::set::exercises;
-use crate::failure::{Failure, Fallible};
+use crate::course::score::Score;
+use crate::course::set::{Exercise, exercises};
+use crate::failure::{self, Failure, Fallible};
+use crate::output::grades::{GradeTable, GradedFolder, class, classroom};
 use crate::write::OutputTarget;
 use crate::{kinds, output, read, streams};
 
 pub fn run(options: &CourseReport, json: bool) -> Fallible {
     let exercises = exercises()?;
+    check(options, json)?;
+    let Folders { folders, skipped } = Folders::of(&options.folders, exercises)?;
+    let hidden =
+        options.judged.hidden.as_deref().map(|path| HiddenTests::read(path, exercises)).transpose()?;
+    if let Some(hidden) = &hidden {
+        hidden.check(exercises, options.judged.running)?;
+    }
+    let class_grading = ClassGrading { options, exercises, hidden: hidden.as_ref() };
+    if options.classroom {
+        return class_grading.classroom(&folders, skipped.verdict());
+    }
+    let table = if options.moodle { GradeTable::Moodle } else { GradeTable::Exercises };
+    let mut rows = match json && options.output.is_none() {
+        true => None,
+        false => Some(GrowingTable::begin(options, table.head(exercises)?)?),
+    };
+    let mut graded = Vec::new();
+    let mut stopped = Ok(());
+    for folder in &folders {
+        match class_grading.grade(folder) {
+            Ok(folder) => {
+                if let Some(rows) = &mut rows {
+                    rows.add(&table.rows(&folder)?)?;
+                }
+                // With a table on standard output there is no room for more.
+                if options.output.is_some() && !json {
+                    streams::print(&folder.summary())?;
+                }
+                graded.push(folder);
+            }
+            Err(failure) => {
+                stopped = Err(failure);
+                break;
+            }
+        }
+    }
+    let verdict = failure::all([stopped, skipped.verdict()]);
+    match json {
+        true => {
+            streams::print_with(|out| output::object(class(&graded), &verdict, out))?;
+            verdict.map_err(Failure::told)
+        }
+        false => verdict,
+    }
+}
+
+/// What can't be asked for together.
+fn check(options: &CourseReport, json: bool) -> Fallible {
     if json && options.output.as_deref() == Some(Path::new("-")) {
         let failure = Failure::usage("`--json` and `-o -` would both be standard output");
         return Err(failure.help(
             "`-o grades.csv` writes the table into a file besides; without `-o` there is the object alone",
         ));
     }
-    let graded = graded(options)?;
-    if !json || options.output.is_some() {
-        let table = output::course::table(exercises, &graded)?;
-        let path = options.output.as_deref().unwrap_or(Path::new("-"));
-        OutputTarget::new(path, &kinds::GRADES, options.force.force)?.write(&table)?;
+    if json && options.classroom {
+        return Err(Failure::usage("`--classroom` prints an object itself").help("leave `--json` out"));
     }
-    match json {
-        true => streams::print_with(|out| output::object(output::course::class(&graded), &Ok(()), out)),
-        false => Ok(()),
+    if options.classroom && options.folders.len() > 1 {
+        let failure = Failure::usage("`--classroom` is about one folder at most");
+        return Err(
+            failure.help("without a folder it prints the tests, with one what it has come to in each")
+        );
+    }
+    Ok(())
+}
+
+/// A table that has every row as soon as it is known: a file is written anew, whole, with each folder.
+struct GrowingTable<'o> {
+    path: &'o Path,
+    kind: &'static reviver_files::FileKind,
+    force: bool,
+    text: Vec<u8>,
+}
+
+impl<'o> GrowingTable<'o> {
+    fn begin(options: &'o CourseReport, head: Vec<u8>) -> Fallible<GrowingTable<'o>> {
+        let path = options.output.as_deref().unwrap_or(Path::new("-"));
+        let mut table =
+            GrowingTable { path, kind: &kinds::GRADES, force: options.force.force, text: Vec::new() };
+        table.add(&head)?;
+        Ok(table)
+    }
+
+    fn add(&mut self, rows: &[u8]) -> Fallible {
+        match OutputTarget::new(self.path, self.kind, self.force)? {
+            OutputTarget::Printed => streams::print_bytes(rows),
+            target @ OutputTarget::File(_) => {
+                self.text.extend_from_slice(rows);
+                target.write(&self.text)
+            }
+        }
     }
 }
 
-/// Each folder with the grades of its exercises.
-fn graded(options: &CourseReport) -> Fallible<Vec<(String, Vec<Grade>)>> {
-    let exercises = exercises()?;
-    let folder = |path: &Path| {
-        if !path.is_dir() {
-            return Err(Failure::usage(format_args!("there is no folder {}", read::shown(path))));
+/// How the folders of a class are graded.
+struct ClassGrading<'o> {
+    options: &'o CourseReport,
+    exercises: &'static [Exercise],
+    hidden: Option<&'o HiddenTests>,
+}
+
+impl ClassGrading<'_> {
+    fn grade(&self, folder: &CourseFolder) -> Fallible<GradedFolder> {
+        let limits = self.options.limits;
+        let child = ChildLimits {
+            time: Duration::from_secs(limits.limit_time.get().into()),
+            output: limits.limit_output,
+        };
+        let failed = |n: usize, reason, took| {
+            let known =
+                self.exercises.get(n).map(|exercise| output::course::asked(exercise, self.asked(exercise)));
+            children::failed(known.unwrap_or_default(), reason, took)
+        };
+        let command = |from: usize| self.command(&folder.path, from);
+        let grades = children::grades(self.exercises.len(), child, command, failed)?;
+        Ok(GradedFolder { name: read::shown(&folder.path), grades })
+    }
+
+    /// What an exercise asks, a teacher's lines included.
+    fn asked(&self, exercise: &Exercise) -> Score {
+        let hidden = self.hidden.and_then(|hidden| hidden.of(exercise)).map(|hidden| &hidden.expectations);
+        Score::asked(std::iter::once(&exercise.expectations).chain(hidden))
+    }
+
+    /// The arguments of a child.
+    fn command(&self, folder: &Path, from: usize) -> Vec<OsString> {
+        let CourseReport { judged, limits, .. } = self.options;
+        let mut arguments: Vec<OsString> = ["course", "grade", "--from"].map(OsString::from).to_vec();
+        arguments.push(from.to_string().into());
+        let mut option = |name: &str, value: OsString| {
+            let mut argument = OsString::from(format!("--{name}="));
+            argument.push(value);
+            arguments.push(argument);
+        };
+        option("limit-memory", limits.limit_memory.to_string().into());
+        option("limit-instructions", limits.limit_instructions.to_string().into());
+        let limits = judged.running.limits(USUAL);
+        option("max-steps", limits.max_steps.to_string().into());
+        option("memory", limits.max_bytes.to_string().into());
+        option("engine", judged.running.engine.name().into());
+        if let Some(hidden) = &judged.hidden {
+            option("hidden", hidden.clone().into());
         }
-        let folder = CourseFolder { path: path.to_owned() };
-        let name = read::shown(path);
-        if !folder.has_any(exercises) {
-            streams::complain(&format!("note: there are no exercises in {name}\n"));
-        }
-        let grades = exercises.iter().map(|exercise| grade(&folder, exercise, options.running));
-        Ok((name, grades.collect::<Fallible<Vec<Grade>>>()?))
-    };
-    options.folders.iter().map(|path| folder(path)).collect()
+        arguments.push("--".into());
+        arguments.push(PathBuf::from(folder).into());
+        arguments
+    }
+
+    fn classroom(&self, folders: &[CourseFolder], verdict: Fallible) -> Fallible {
+        let graded = folders.first().map(|folder| self.grade(folder)).transpose()?;
+        let minutes = self.options.limits.limit_time.get().div_ceil(60);
+        let exercises = self.exercises.iter().map(|exercise| (exercise, self.asked(exercise)));
+        let text = classroom(exercises, minutes, graded.as_ref());
+        let path = self.options.output.as_deref().unwrap_or(Path::new("-"));
+        OutputTarget::new(path, &kinds::CLASSROOM, self.options.force.force)?.write(text.as_bytes())?;
+        verdict
+    }
 }

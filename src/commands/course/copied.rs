@@ -1,0 +1,53 @@
+//! Copying what is part of the program into a folder, beside which everything stays that is there already.
+
+use std::fs;
+use std::path::Path;
+
+use reviver_files::{Replaces, WriteError};
+
+use crate::failure::{Failure, Fallible};
+use crate::read;
+
+/// What became of files.
+#[derive(Default)]
+pub struct Copied {
+    pub written: usize,
+    /// They were there already.
+    pub kept: usize,
+}
+
+/// The folder that copies go to.
+///
+/// # Errors
+/// Its name means a stream.
+pub fn check_folder(folder: &Path) -> Fallible {
+    if folder == Path::new("-") {
+        let failure = Failure::usage("`-` is no folder: everywhere else it is a stream");
+        return Err(failure.help("a folder of that name is `./-`"));
+    }
+    Ok(())
+}
+
+fn make_folder(path: &Path) -> Fallible {
+    fs::create_dir_all(path)
+        .map_err(|error| Failure::load(format_args!("can't make the folder {}: {error}", read::shown(path))))
+}
+
+impl Copied {
+    /// Writes a file, and the folders that it is in.
+    ///
+    /// # Errors
+    /// It can't be written.
+    pub fn write(&mut self, path: &Path, bytes: &[u8]) -> Fallible {
+        path.parent().map_or(Ok(()), make_folder)?;
+        match read::files().output(path, Replaces::Nothing) {
+            Ok(output) => {
+                output.commit(bytes).map_err(Failure::load)?;
+                self.written += 1;
+            }
+            Err(WriteError::Kept { .. }) => self.kept += 1,
+            Err(error) => return Err(Failure::load(error)),
+        }
+        Ok(())
+    }
+}

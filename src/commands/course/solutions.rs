@@ -1,0 +1,40 @@
+//! `reviver course solutions`: what no student gets, for a teacher.
+
+use serde_json::Value as Json;
+
+use super::copied::{Copied, check_folder};
+use crate::cli::CourseSolutions;
+use crate::course::place::CourseFolder;
+use crate::course::set::exercises;
+use crate::failure::{Fallible, counted};
+use crate::output::told::Object;
+use crate::{output, read, streams};
+
+pub fn run(options: &CourseSolutions, json: bool) -> Fallible {
+    let exercises = exercises()?;
+    check_folder(&options.teacher)?;
+    let folder = CourseFolder { path: options.teacher.clone() };
+    let mut copied = Copied::default();
+    for exercise in exercises {
+        for (name, bytes) in exercise.for_teachers() {
+            copied.write(&folder.file(exercise, name), bytes)?;
+        }
+    }
+    let place = read::shown(&folder.path);
+    if json {
+        let mut members = Object::default();
+        members.insert("folder", place);
+        members.insert("exercises", exercises.iter().map(|exercise| exercise.name.clone()).collect::<Json>());
+        members.insert("written", copied.written);
+        members.insert("kept", copied.kept);
+        return streams::print_with(|out| output::object(members, &Ok(()), out));
+    }
+    let kept = match copied.kept {
+        0 => String::new(),
+        kept => format!("; {} that were there stay as they are", counted(kept, "file")),
+    };
+    streams::print(&format!(
+        "solutions, expectations and hints of {} in {place}{kept}\n",
+        counted(exercises.len(), "exercise")
+    ))
+}

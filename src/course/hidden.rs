@@ -1,0 +1,159 @@
+//! Expectations that a teacher adds to those of exercises, and that students don't see. All of them are checked before anything is graded.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use reviver_assembler::below::FolderFiles;
+use reviver_assembler::files::Files;
+use reviver_expectations::assessment::Mismatch;
+use reviver_expectations::expected::Expectations;
+use reviver_expectations::settings::TestLimits;
+use reviver_files::folder;
+
+use super::set::{EXPECTED, Exercise, SOLUTION};
+use crate::cli::TestRunning;
+use crate::failure::{Failure, Fallible};
+use crate::output::tests::told;
+use crate::read;
+use crate::testing::tested::{Runs, tested};
+
+/// The expectations of a folder, by the numbers of their exercises.
+#[derive(Debug, Default)]
+pub struct HiddenTests {
+    tests: BTreeMap<u32, HiddenTest>,
+}
+
+/// The hidden expectations of an exercise.
+#[derive(Debug)]
+pub struct HiddenTest {
+    path: PathBuf,
+    pub expectations: Expectations,
+    /// The files of their folder, for references.
+    pub files: FolderFiles,
+}
+
+impl HiddenTests {
+    /// Reads a folder: `NAME.txt`, or `NAME/expect.txt` with references beside it, where `NAME` is the name or the number of an exercise.
+    ///
+    /// # Errors
+    /// A file that belongs to no exercise, or a line that is no expectation.
+    pub fn read(path: &Path, exercises: &[Exercise]) -> Fallible<HiddenTests> {
+        let unreadable = |error: std::io::Error| {
+            let failure =
+                Failure::usage(format_args!("can't read the folder {}: {error}", read::shown(path)));
+            failure
+                .help("`--hidden` takes a folder with a file for each exercise: `01-swap-two-cells.txt`, say")
+        };
+        let mut tests = BTreeMap::new();
+        let entries = fs::read_dir(path).map_err(unreadable)?;
+        let mut found =
+            entries.map(|entry| Ok(entry.map_err(unreadable)?.path())).collect::<Fallible<Vec<_>>>()?;
+        found.sort();
+        for entry in found {
+            let Some((name, file)) = named(&entry) else { continue };
+            let Some(exercise) = exercises.iter().find(|exercise| exercise.is_called(&name)) else {
+                let failure =
+                    Failure::usage(format_args!("{}: no exercise is called `{name}`", read::shown(&entry)));
+                return Err(failure.help("name it as `reviver course` lists it, or by its number: `1.txt`"));
+            };
+            let test = HiddenTest::read(file)?;
+            if let Some(other) = tests.insert(exercise.number, test) {
+                let message = format!(
+                    "{} and {} are both for exercise {}",
+                    read::shown(&other.path),
+                    read::shown(&entry),
+                    exercise.number
+                );
+                return Err(Failure::usage(message).help("join them into one file"));
+            }
+        }
+        match tests.is_empty() {
+            true => Err(Failure::usage(format_args!("{} has no expectations", read::shown(path))).help(
+                "a file for an exercise is called `01-swap-two-cells.txt`, or `01-swap-two-cells/expect.txt`",
+            )),
+            false => Ok(HiddenTests { tests }),
+        }
+    }
+
+    pub fn of(&self, exercise: &Exercise) -> Option<&HiddenTest> {
+        self.tests.get(&exercise.number)
+    }
+
+    /// Holds a program that is right to each set: the exercise's solution, or a `solution.rasm` beside the expectations.
+    ///
+    /// # Errors
+    /// A line that it doesn't meet, which so is a mistake of the line.
+    pub fn check(&self, exercises: &[Exercise], running: TestRunning) -> Fallible {
+        for exercise in exercises {
+            if let Some(test) = self.of(exercise) {
+                test.check(exercise, running)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The exercise that an entry of the folder is for, and its file. Other files may be there too.
+fn named(entry: &Path) -> Option<(String, PathBuf)> {
+    if entry.is_dir() {
+        let file = entry.join(EXPECTED);
+        return file.exists().then(|| Some((entry.file_name()?.to_str()?.to_owned(), file)))?;
+    }
+    let is_text = entry.extension().is_some_and(|extension| extension == "txt");
+    let name = entry.file_stem().and_then(|name| name.to_str()).filter(|_| is_text)?;
+    Some((name.to_owned(), entry.to_owned()))
+}
+
+impl HiddenTest {
+    fn read(path: PathBuf) -> Fallible<HiddenTest> {
+        let text = read::text(&path).map_err(Failure::as_usage)?;
+        let expectations = Expectations::of(&read::name(&path), &text);
+        let broken = expectations.lines.iter().find_map(|line| Some((line, line.read.as_ref().err()?)));
+        if let Some((line, error)) = broken {
+            let place = format!("{}:{}", read::shown(&path), line.line);
+            return Err(Failure::usage(format_args!("{place}: `{}`: {error}", line.text))
+                .help("docs/test.md has every line that may be expected"));
+        }
+        if expectations.lines.is_empty() {
+            let failure = Failure::usage(format_args!("{} expects nothing", read::shown(&path)));
+            return Err(failure.help("an expectation is a line like `;! run n=10 -> a=55`"));
+        }
+        let files = FolderFiles::new(read::files(), folder(&path)).map_err(|error| {
+            Failure::usage(format_args!("can't read the folder of {}: {error}", read::shown(&path)))
+        })?;
+        Ok(HiddenTest { path, expectations, files })
+    }
+
+    fn check(&self, exercise: &Exercise, running: TestRunning) -> Fallible {
+        let own = folder(&self.path).join(SOLUTION);
+        let has_own = own.exists() && self.path.ends_with(EXPECTED);
+        let (name, text) = match has_own {
+            true => (read::name(&own), read::text(&own).map_err(Failure::as_usage)?),
+            false => (SOLUTION.to_owned(), exercise.solution.clone()),
+        };
+        let references = exercise.references();
+        let files: &dyn Files = if has_own { &self.files } else { &references };
+        let runs = Runs { running, usual: TestLimits::default() };
+        let tested = tested(name, text, files, &[(&self.expectations, &self.files)], &runs)?;
+        let missed = tested.lines.iter().find_map(|line| Some((line, line.misses().first()?)));
+        match missed {
+            None => Ok(()),
+            Some((line, miss)) => Err(self.refused(exercise, (line.line, &line.text), miss)),
+        }
+    }
+
+    /// A line that is a mistake.
+    fn refused(&self, exercise: &Exercise, (number, line): (usize, &str), miss: &Mismatch) -> Failure {
+        let place = read::shown(&self.path);
+        let message = format!(
+            "{place}:{number}: the solution of `{}` doesn't meet `{line}`: {}",
+            exercise.name,
+            told(miss)
+        );
+        Failure::usage(message).help(format_args!(
+            "mend the line; if you ask for something else than the exercise does, put a program that meets all lines beside them: `{}/{EXPECTED}` and `{}/{SOLUTION}`",
+            exercise.name, exercise.name
+        ))
+    }
+}

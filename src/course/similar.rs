@@ -1,0 +1,55 @@
+//! Programs of different people that are equal up to names and layout.
+
+use std::collections::BTreeMap;
+
+use reviver_assembler::used::is_of_the_language;
+
+use super::place::CourseFolder;
+use super::set::Exercise;
+use super::words::{NamelessWord, nameless};
+use crate::read;
+
+/// Programs of one exercise that are equal.
+#[derive(Debug)]
+pub struct SimilarPair {
+    /// The places of both in the list of folders.
+    pub folders: (usize, usize),
+    pub exercise: &'static Exercise,
+    /// Words that the program has and the start hasn't.
+    pub own_words: usize,
+}
+
+/// All pairs of folders with equal programs. Programs that add less than `least` words to the start are left out: chance makes them equal.
+pub fn pairs(folders: &[CourseFolder], exercises: &'static [Exercise], least: usize) -> Vec<SimilarPair> {
+    let mut pairs = Vec::new();
+    for exercise in exercises {
+        let start = nameless(&exercise.start, is_of_the_language);
+        let mut groups: BTreeMap<Vec<NamelessWord>, Vec<usize>> = BTreeMap::new();
+        for (n, folder) in folders.iter().enumerate() {
+            let path = folder.program(exercise);
+            // What can't be read is for `report` to say.
+            let Some(text) = path.is_file().then(|| read::text(&path).ok()).flatten() else { continue };
+            groups.entry(nameless(&text, is_of_the_language)).or_default().push(n);
+        }
+        for (words, group) in groups {
+            let own_words = own(&words, &start);
+            if own_words < least {
+                continue;
+            }
+            for (at, &one) in group.iter().enumerate() {
+                let others = group.iter().skip(at + 1);
+                pairs.extend(others.map(|&other| SimilarPair { folders: (one, other), exercise, own_words }));
+            }
+        }
+    }
+    pairs
+}
+
+/// The words between what a text begins with as another does and what it ends with as that one does.
+fn own(words: &[NamelessWord], start: &[NamelessWord]) -> usize {
+    let same = |(a, b): &(&NamelessWord, &NamelessWord)| a == b;
+    let before = words.iter().zip(start).take_while(same).count();
+    let (words, start) = (words.get(before..).unwrap_or_default(), start.get(before..).unwrap_or_default());
+    let after = words.iter().rev().zip(start.iter().rev()).take_while(same).count();
+    words.len() - after
+}

@@ -1,0 +1,45 @@
+//! The words of a text, without its comments and its layout.
+
+use std::collections::HashMap;
+
+use reviver_assembler::lexer::{Lexer, TokenKind};
+use reviver_expectations::expected::unmarked;
+
+/// The kind and the text of each word.
+pub fn words(text: &str) -> impl Iterator<Item = (TokenKind, &str)> {
+    let text = unmarked(text);
+    let mut lexer = Lexer::new(text);
+    let tokens = std::iter::from_fn(move || Some(lexer.token()).filter(|token| token.kind != TokenKind::End));
+    let counts = |kind: TokenKind| !matches!(kind, TokenKind::Comment | TokenKind::Newline);
+    tokens.filter(move |token| counts(token.kind)).filter_map(move |token| {
+        let word = text.get(token.start as usize..token.end as usize)?;
+        Some((token.kind, word))
+    })
+}
+
+/// Whether two texts differ in nothing but comments and layout.
+pub fn same_words(a: &str, b: &str) -> bool {
+    words(a).map(|(_, word)| word).eq(words(b).map(|(_, word)| word))
+}
+
+/// A word of a text whose own names are replaced.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NamelessWord {
+    /// The number of a name, in the order in which names occur first.
+    Name(usize),
+    Other(String),
+}
+
+/// The words of a text with numbers in place of the names that it chooses itself. `is_known` tells words of the language.
+pub fn nameless(text: &str, is_known: impl Fn(&str) -> bool) -> Vec<NamelessWord> {
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let word = |(kind, word): (TokenKind, &str)| {
+        let is_name = kind == TokenKind::Word && !word.starts_with('.') && !is_known(word);
+        if !is_name {
+            return NamelessWord::Other(word.to_owned());
+        }
+        let next = numbers.len();
+        NamelessWord::Name(*numbers.entry(word.to_owned()).or_insert(next))
+    };
+    words(text).map(word).collect()
+}
