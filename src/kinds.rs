@@ -47,7 +47,7 @@ pub static TEST_REPORT: FileKind = FileKind {
     is: |bytes| bytes.starts_with(b"<?xml") && bytes.windows(11).any(|part| part == b"<testsuites"),
 };
 
-/// What `course report` has written, with or without `--moodle`.
+/// A table that `course report` has written, with or without `--moodle`.
 pub static GRADES: FileKind = FileKind {
     name: "a table of grades",
     is: |bytes| {
@@ -56,7 +56,7 @@ pub static GRADES: FileKind = FileKind {
     },
 };
 
-/// What `course report --classroom` has written.
+/// A file that `course report --classroom` has written.
 pub static CLASSROOM: FileKind = FileKind {
     name: "tests of a classroom",
     is: |bytes| {

@@ -14,7 +14,7 @@ pub struct ProgressLine {
     started: Instant,
     bar: Option<ProgressBar>,
     what: &'static str,
-    /// Whether it remains to be said how such a run is limited.
+    /// True until the note about `--max-steps` is printed, for runs without a limit.
     advises: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Upper bounds on what a text may become.
 
-/// What copies of a text may add to it: the bodies of macros, of nested ones several times over, and what `uncompute` undoes. What stands
-/// in the text itself needs no limit, because it is as long as the text.
+/// Limits on copies: the bodies of macros, of nested ones several times over, and the statements that `uncompute` undoes. Statements of the
+/// text itself need no limit, because they are as long as the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AssemblyLimits {
     /// Instructions that copies become. A copied statement counts as one at least.

@@ -20,7 +20,7 @@ def argument(at, default):
 
 
 def output(exercise):
-    """What the student reads about an exercise. The teacher's own lines are not in it."""
+    """Returns the text about an exercise for the student. The teacher's own lines are not in it."""
     if exercise["state"] in ("missing", "untouched"):
         return "not handed in"
     lines = [f"{exercise['met']} of {exercise['asked']} lines met"]

@@ -36,7 +36,7 @@ pub struct ExpectedLine {
     pub line: usize,
     /// Without the mark.
     pub text: String,
-    /// What the line is worth where programs are graded: what the last line `;! points N` above it says, or 1.
+    /// The weight of the line where programs are graded: that of the last line `;! points N` above it, or 1.
     pub points: u32,
     pub read: Result<Expectation, GrammarError>,
 }

@@ -44,7 +44,7 @@ impl NoStart {
         match self {
             NoStart::NoCell(_) => MissReason::MissingCell,
             NoStart::TooLarge(_) | NoStart::NoMemory(_) => MissReason::Memory,
-            // What the line doesn't give is a cell that the program has too much.
+            // A cell that the line doesn't give is one that only the program has.
             NoStart::Missing(_) | NoStart::Rules(_) | NoStart::Value(_) | NoStart::Engine(_) => {
                 MissReason::Value
             }

@@ -21,7 +21,7 @@ pub struct TestLimits {
     pub max_steps: u64,
     /// Bytes of its state and what is kept to go back, together.
     pub max_bytes: u64,
-    /// What assembling a program may make of its text.
+    /// Limits on what a text becomes when it is assembled.
     pub assembly: AssemblyLimits,
 }
 

@@ -1,4 +1,4 @@
-//! What the bytes of a text are that aren't UTF-8, and how such a text becomes UTF-8.
+//! Guesses the encoding of a text that isn't UTF-8, and says how it becomes UTF-8.
 
 /// An encoding of texts other than UTF-8, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub enum Encoding {
     Unknown,
 }
 
-/// So many bytes are enough to tell.
+/// Bytes that are examined.
 const SAMPLE: usize = 4096;
 
 /// The encoding that bytes most likely have which aren't UTF-8, or hold NUL bytes.
@@ -28,7 +28,7 @@ pub fn guess_encoding(bytes: &[u8]) -> Encoding {
     if is_text { Encoding::Windows1252 } else { Encoding::Unknown }
 }
 
-/// Whether every second byte is 0, nearly, and few of the others: letters of ASCII as two bytes each.
+/// True if nearly every second byte is 0, and few others: letters of ASCII as two bytes each.
 fn alternates(sample: &[u8]) -> bool {
     let zeros = |first: usize| sample.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd, pairs) = (zeros(0), zeros(1), sample.len() / 2);
@@ -37,7 +37,7 @@ fn alternates(sample: &[u8]) -> bool {
 }
 
 impl Encoding {
-    /// What a message says behind "this is not UTF-8".
+    /// The words of a message after "this is not UTF-8".
     #[must_use]
     pub fn instead(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Encoding {
         }
     }
 
-    /// How the text becomes UTF-8.
+    /// Help: the way to make the text UTF-8.
     #[must_use]
     pub fn help(self) -> &'static str {
         match self {

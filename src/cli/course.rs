@@ -112,7 +112,7 @@ pub struct JudgedOptions {
     pub running: TestRunning,
 }
 
-/// What the process may take that grades a folder.
+/// Limits of the process that grades a folder.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct LimitOptions {
     /// Seconds for each exercise

@@ -1,4 +1,4 @@
-//! What somebody most likely meant by arguments that clap refuses: cells that are given without `--set`.
+//! Advice for arguments that clap refuses: cells that are given without `--set`.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _};

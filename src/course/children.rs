@@ -16,7 +16,7 @@ use super::score::FailureReason;
 use crate::failure::{Failure, Fallible};
 use crate::interrupt::{self, Signal};
 
-/// What a child may take.
+/// Limits of a child that its parent watches.
 #[derive(Clone, Copy, Debug)]
 pub struct ChildLimits {
     /// For each exercise.
@@ -25,7 +25,7 @@ pub struct ChildLimits {
     pub output: u64,
 }
 
-/// How the grades of a child end.
+/// The end of a child.
 enum ChildEnding {
     /// It has ended by itself, with all grades or before.
     Ended(Child),
@@ -40,7 +40,7 @@ enum PrintedLine {
     TooMuch,
 }
 
-/// How often a signal is looked for.
+/// The time between two checks for a signal.
 const LOOK: Duration = Duration::from_millis(50);
 /// Of what a child says on its standard error only so many bytes are kept.
 const COMPLAINT: u64 = 4096;
@@ -72,7 +72,7 @@ pub fn grades(
             break;
         }
         let complaint = complaint.join().unwrap_or_default();
-        // Who refuses to begin refuses all folders.
+        // A child that refuses its arguments would refuse them for every folder.
         if let (Some(code @ (2 | 3)), true) = (said, grades.len() == before) {
             let failure =
                 Failure::load(format_args!("grading could not begin (exit code {code}): {complaint}"));
@@ -209,7 +209,7 @@ pub fn failed(known: Map<String, Json>, reason: FailureReason, took: Duration) -
 pub fn confine(bytes: u64) {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let most = |value| Rlimit { current: Some(value), maximum: Some(value) };
-    // What is stricter already stays so: then these are refused.
+    // A stricter limit stays: then these calls are refused.
     setrlimit(Resource::Data, most(bytes)).ok();
     setrlimit(Resource::Core, most(0)).ok();
 }

@@ -23,7 +23,7 @@ use crate::failure::{Failure, Fallible};
 use crate::read;
 use crate::testing::tested::{Runs, TestedFile, TestedText, tested};
 
-/// What an exercise may take unless an option says otherwise.
+/// Limits of a run of an exercise unless an option says otherwise.
 pub const USUAL: TestLimits = TestLimits {
     max_steps: 10_000_000,
     max_bytes: 256 << 20,
@@ -72,12 +72,12 @@ pub struct Grade {
     pub took: Duration,
 }
 
-/// How exercises are graded.
+/// Options by which exercises are graded.
 #[derive(Clone, Copy, Debug)]
 pub struct Grading<'h> {
     pub running: TestRunning,
     pub usual: TestLimits,
-    /// What a teacher adds.
+    /// A teacher's own expectations.
     pub hidden: Option<&'h HiddenTests>,
 }
 

@@ -1,4 +1,4 @@
-//! What a program that is graded may include: files of its own folder, and no solution of the course.
+//! The files that a graded program may include: those of its own folder, and no solution of the course.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -21,7 +21,7 @@ impl<'a> OwnFiles<'a> {
         OwnFiles { folder, exercises, was_refused: Cell::new(false) }
     }
 
-    /// Whether an include was refused that would have been somebody else's work.
+    /// True once an include was refused that would have been somebody else's work.
     pub fn was_refused(&self) -> bool {
         self.was_refused.get()
     }

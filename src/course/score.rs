@@ -1,4 +1,4 @@
-//! What a program has come to: lines met, points, and the reason why it isn't passed.
+//! The score of a program: lines met, points, and the reason why it isn't passed.
 
 use reviver_assembler::diagnostic::Diagnostic;
 use reviver_expectations::assessment::{AssessedLine, MissReason};
@@ -19,7 +19,7 @@ pub struct Score {
 }
 
 impl Score {
-    /// What sets of expectations ask, with nothing met.
+    /// The lines and points of sets of expectations, with nothing met.
     pub fn asked<'e>(sets: impl IntoIterator<Item = &'e Expectations>) -> Score {
         let lines = sets.into_iter().flat_map(|set| &set.lines);
         lines.fold(Score::default(), |score, line| Score {
@@ -35,7 +35,7 @@ impl Score {
         Score { met: self.asked, points: self.most, ..self }
     }
 
-    /// What lines came to. A property such as `no garbage` holds for a program that does nothing, so properties give no points unless a
+    /// The score of lines. A property such as `no garbage` holds for a program that does nothing, so properties give no points unless a
     /// line that runs the program is met.
     #[must_use]
     pub fn of(self, lines: &[(&ExpectedLine, &AssessedLine)]) -> Score {

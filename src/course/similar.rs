@@ -27,7 +27,7 @@ pub fn pairs(folders: &[CourseFolder], exercises: &'static [Exercise], least: us
         let mut groups: BTreeMap<Vec<NamelessWord>, Vec<usize>> = BTreeMap::new();
         for (n, folder) in folders.iter().enumerate() {
             let path = folder.program(exercise);
-            // What can't be read is for `report` to say.
+            // `report` says which files can't be read.
             let Some(text) = path.is_file().then(|| read::text(&path).ok()).flatten() else { continue };
             groups.entry(nameless(&text, is_of_the_language)).or_default().push(n);
         }

@@ -17,7 +17,7 @@ pub fn words(text: &str) -> impl Iterator<Item = (TokenKind, &str)> {
     })
 }
 
-/// Whether two texts differ in nothing but comments and layout.
+/// True if two texts differ in nothing but comments and layout.
 pub fn same_words(a: &str, b: &str) -> bool {
     words(a).map(|(_, word)| word).eq(words(b).map(|(_, word)| word))
 }

@@ -167,7 +167,7 @@ pub fn members(grades: &[Grade]) -> Object<'static> {
     object
 }
 
-/// What an exercise is called and asks, whatever a program makes of it.
+/// The members of an exercise that don't depend on a program: its names, the number of its lines, and its points.
 pub fn asked(exercise: &Exercise, score: Score) -> Map<String, Json> {
     let mut members = named(exercise);
     members.insert("asked".into(), score.asked.into());

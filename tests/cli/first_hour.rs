@@ -1,4 +1,4 @@
-//! What people type in their first hour, and what they are told to type instead.
+//! Mistakes of the first hour, and the answers to them.
 
 use crate::support::{Folder, reviver};
 
@@ -123,7 +123,7 @@ fn cells_without_their_option() {
     typed("run n=10 programs/fib.rasm", answer);
     typed("debug programs/fib.rasm a=1", "`reviver debug programs/fib.rasm --set a=1`");
     typed("grad programs/fib.rasm x=0.5", "`reviver grad programs/fib.rasm --set x=0.5`");
-    // Where no cells are given, nothing of the kind is said.
+    // A command that takes no cells says nothing of the kind.
     let ran = reviver("check programs/fib.rasm n=10").expect(2);
     assert!(!ran.stderr.contains("--set"), "{ran:?}");
     let ran = reviver("run programs/fib.rasm --json n=10").expect(2);

@@ -28,7 +28,7 @@ const TERMINATORS: [(&str, &str); 9] = [
     (".endm", ".macro"),
 ];
 
-/// What ends such a block in other languages.
+/// Words that end such a block in other languages.
 const FOREIGN_ENDS: [(&str, &[&str]); 5] = [
     ("for", &["next", "endfor", "end_for", "end", "done", "od", "NEXT"]),
     ("if", &["endif", "end_if", "end", "ENDIF"]),

@@ -143,7 +143,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What stands for the character of `'A'`, whose first quote is at hand.
+    /// Help for `'A'`, whose first quote is at hand: the number of the character.
     fn quoted_character(&self, quote: Token) -> Option<String> {
         let mut rest = self.source.get(quote.end as usize..)?.chars();
         let character = rest.next().filter(|character| !character.is_control())?;

@@ -14,10 +14,10 @@ pub struct Folders {
     pub skipped: Skipped,
 }
 
-/// How many of the named things were skipped.
+/// The number of named things that were skipped.
 pub struct Skipped(usize);
 
-/// How archives end.
+/// Extensions of archives.
 const ARCHIVES: [&str; 8] = ["zip", "tar", "gz", "tgz", "7z", "rar", "xz", "bz2"];
 
 impl Folders {

@@ -65,7 +65,7 @@ pub fn run(options: &CourseReport, json: bool) -> Fallible {
     }
 }
 
-/// What can't be asked for together.
+/// Refuses options that contradict each other.
 fn check(options: &CourseReport, json: bool) -> Fallible {
     if json && options.output.as_deref() == Some(Path::new("-")) {
         let failure = Failure::usage("`--json` and `-o -` would both be standard output");
@@ -113,7 +113,7 @@ impl<'o> GrowingTable<'o> {
     }
 }
 
-/// How the folders of a class are graded.
+/// The options by which the folders of a class are graded.
 struct ClassGrading<'o> {
     options: &'o CourseReport,
     exercises: &'static [Exercise],
@@ -137,7 +137,7 @@ impl ClassGrading<'_> {
         Ok(GradedFolder { name: read::shown(&folder.path), grades })
     }
 
-    /// What an exercise asks, a teacher's lines included.
+    /// The lines and points that an exercise asks, a teacher's lines included.
     fn asked(&self, exercise: &Exercise) -> Score {
         let hidden = self.hidden.and_then(|hidden| hidden.of(exercise)).map(|hidden| &hidden.expectations);
         Score::asked(std::iter::once(&exercise.expectations).chain(hidden))
