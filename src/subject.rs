@@ -274,6 +274,11 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
         DifferentiateError::SwitchesMode => {
             Failure::usage(error).help("`reviver run` runs it: what it computes are its derivatives")
         }
+        DifferentiateError::Ruled => Failure::usage(error)
+            .help("`reviver grad`, `jacobian` and `hessian` follow rules; without `rule NAME` the procedure has its own derivative"),
+        DifferentiateError::Asymmetric => Failure::new(Exit::Check, error).help(
+            "`reviver grad` and `jacobian` take rules as they are; without `rule NAME` the procedure has its own derivative",
+        ),
         DifferentiateError::ReadsMode
         | DifferentiateError::NotReal { .. }
         | DifferentiateError::OnStack { .. } => Failure::usage(error),

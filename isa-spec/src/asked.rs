@@ -1,11 +1,13 @@
 //! Rows as they are asked: what a function's row or an update's says, or what a fault makes of it that a
 //! test wants to be noticed. The rows themselves know nothing of faults.
 
+use std::sync::LazyLock;
+
 use crate::arith::{Arith, Order};
 use crate::fault::Eval;
-use crate::function::{Function, FunctionRow};
+use crate::function::{Form, Function, FunctionRow};
 use crate::mutants;
-use crate::number::{Arithmetic, F64, Wide};
+use crate::number::{Arithmetic, F64, Reals, Wide};
 use crate::step::{AnyFunction, Functions};
 use crate::update::{PlanePoint, Update};
 
@@ -72,6 +74,45 @@ impl Function {
         let orders = [Order::Eq, Order::Ne, Order::Lt, Order::Le, Order::Gt, Order::Ge];
         orders.into_iter().find(|order| {
             samples.iter().all(|&(a, b)| self.int(&words, a, b) == Ok(i64::from(order.holds(a, b))))
+        })
+    }
+}
+
+/// Points at which rows are asked whether a function has a value but no derivative: the edges of their domains and neighbours.
+const EDGES: [f64; 9] = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0];
+
+/// By a function's byte: whether the partial derivative with respect to source 0 (or 1) is missing at an edge where there is a value.
+static LACKING: LazyLock<[[bool; 2]; 256]> = LazyLock::new(|| {
+    let mut all = [[false; 2]; 256];
+    for &function in Function::ALL {
+        all[usize::from(function.byte())] = [0, 1].map(|source| function.lacks_partial(source));
+    }
+    all
+});
+
+impl Function {
+    /// Whether the partial derivative with respect to a source (0 or 1) is infinite or undefined at some point where the function has
+    /// a value. Found by asking the row.
+    pub fn may_lack_partial(self, source: u8) -> bool {
+        LACKING[usize::from(self.byte())][usize::from(source.min(1))]
+    }
+
+    fn lacks_partial(self, source: u8) -> bool {
+        let numbers = Arithmetic { words: Wide, reals: F64 };
+        let is_number = |value: Eval<f64>| value.and_then(|value| F64.admit(value)).is_ok();
+        let lacks = |value, partial| is_number(value) && !is_number(partial);
+        let points = || EDGES.iter().flat_map(|&a| EDGES.iter().map(move |&b| (a, b)));
+        self.forms().any(|form| match (form, source) {
+            (Form::Real, 0) => {
+                points().any(|(a, b)| lacks(self.real(&numbers, a, b), self.d_a(&numbers, a, b)))
+            }
+            (Form::Real, _) if self.arity() > 1 => {
+                points().any(|(a, b)| lacks(self.real(&numbers, a, b), self.d_b(&numbers, a, b)))
+            }
+            (Form::RealInt, 0) => points().any(|(a, b)| {
+                lacks(self.real_int(&numbers, a, b as i64), self.d_a_int(&numbers, a, b as i64))
+            }),
+            (Form::Real | Form::RealInt | Form::Int | Form::RealsToInt | Form::IntsToReal, _) => false,
         })
     }
 }

@@ -72,6 +72,7 @@ pub mod step;
 pub mod structure;
 pub mod tasks;
 pub mod text;
+mod ties;
 pub mod update;
 pub mod verify;
 

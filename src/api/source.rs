@@ -11,11 +11,14 @@ use reviver_assembler::files::{Disk, Files};
 use reviver_assembler::source::Sources;
 use reviver_assembler::{image, render};
 use reviver_files::{Content, UsedFiles};
+use reviver_flow::IndependentCells;
 use reviver_isa::Module;
+use reviver_isa::instruction::Class;
 use reviver_isa::verify::Violation;
-use reviver_vm::Program;
 use reviver_vm::room::OutOfMemory;
+use reviver_vm::{Machine, Program};
 
+use super::cells::NamedCells;
 use super::engine::CompileOptions;
 use super::error::Error;
 use super::executable::Executable;
@@ -72,6 +75,22 @@ impl Assembled {
     /// There is no such engine here, it can't leave checks out, or there is no memory for the program's cells.
     pub fn compile(&self, options: impl Into<CompileOptions>) -> Result<Executable, Error> {
         Executable::new(&self.name, &self.program, options)
+    }
+
+    /// The same, prepared for derivatives with respect to the reals of these names alone. Derivatives by others aren't found, and need
+    /// not exist.
+    ///
+    /// # Errors
+    /// There are no such cells, or they are integers; there is no memory for the program's cells.
+    pub fn with_respect_to(&self, names: &[&str]) -> Result<Assembled, Error> {
+        let begin = Machine::at_begin(Arc::clone(&self.program))?.into_state();
+        let mut independent = IndependentCells { on_tape: true, ..IndependentCells::default() };
+        for name in names {
+            let cells = NamedCells::find(&self.program, &begin, 0, name, Class::Real)?.range();
+            independent.cells.push(cells.start as u32..cells.end as u32);
+        }
+        let program = Arc::new(self.program.differentiated_by(&independent, None));
+        Ok(Assembled { program, ..self.clone() })
     }
 
     /// The program, for everything that the libraries below this one can do with it.

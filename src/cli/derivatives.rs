@@ -11,7 +11,7 @@ use super::{Force, Start, StrategyOptions};
 #[derive(Debug, Args)]
 pub struct Differentiated {
     /// Differentiate with respect to these: cells (`x`, `A[3]`, `M[1,2]`) or whole arrays. All real inputs
-    /// (`.in` and `.inout`) if not given
+    /// (`.in` and `.inout`) if not given. Derivatives by other numbers need not exist
     #[arg(long, value_name = "NAME,…")]
     pub wrt: Vec<String>,
     /// Fail (exit code 1) if values that count were lost, so that the derivatives may be wrong
@@ -53,7 +53,8 @@ pub struct GradOptions {
     pub differentiated: Differentiated,
 }
 
-/// All partial derivatives of results by inputs, one pass per result or per input, whichever are fewer.
+/// All partial derivatives of results by inputs, one pass per result or per input, whichever are fewer. One per result where a rule
+/// stands in for an adjoint, or where a function on the way has no derivative.
 #[derive(Debug, Args)]
 pub struct JacobianOptions {
     /// Differentiate these: cells or whole arrays. All real results (`.out` and `.inout`) if not given
@@ -93,6 +94,9 @@ pub struct TaylorOptions {
     /// Expand these: cells or whole arrays. All real results (`.out` and `.inout`) if not given
     #[arg(long, value_name = "NAME,…")]
     pub of: Vec<String>,
+    /// Fail (exit code 1) if values that count were lost, so that coefficients may be wrong
+    #[arg(long)]
+    pub strict: bool,
     #[command(flatten)]
     pub start: Start,
 }

@@ -10,6 +10,7 @@ use reviver::batch::plan::{LanePlan, LaneTask};
 use reviver::batch::prepared::{PreparedBatch, RunningBatch};
 use reviver::{Batch, BatchOptions, Device, Error, Executable, LaneInputs};
 use reviver_isa::module::{Role, Shape};
+use reviver_vm::differentiate::Subject;
 use reviver_vm::notation::Notation;
 use reviver_vm::{Program, Travel};
 
@@ -120,10 +121,22 @@ fn device(options: &BatchArguments) -> Fallible<Device> {
 fn program(options: &BatchArguments) -> Fallible<Arc<Program>> {
     let program =
         start::in_numbers(&options.file, &options.numbers, load::module(&options.file, &options.constants)?)?;
-    Ok(match options.notation() {
+    let program = match options.notation() {
         Notation::Signed => program,
         notation => Arc::new(Arc::unwrap_or_clone(program).with_notation(notation)),
-    })
+    };
+    Ok(differentiated_by(&program, &options.wrt).unwrap_or(program))
+}
+
+/// The program, prepared for derivatives with respect to what `--wrt` names. None where it names nothing, or what there isn't.
+fn differentiated_by(program: &Arc<Program>, names: &[String]) -> Option<Arc<Program>> {
+    if names.is_empty() {
+        return None;
+    }
+    let begin = reviver_vm::Machine::at_begin(Arc::clone(program)).ok()?.into_state();
+    let subject = Subject::new(Arc::clone(program), begin, false, u64::MAX).ok()?;
+    let inputs = subject::variables(&subject::inputs(&subject, names).ok()?).ok()?;
+    Some(subject.prepared(&[], &inputs, true).program)
 }
 
 /// Why a program can't be called.

@@ -40,6 +40,7 @@ fn page(options: &GradOptions) -> Fallible<GradientPage> {
     let subject = subject::by_strategy(subject, &options.differentiated.strategies)?;
     let loss = subject::loss(&subject, &options.loss)?;
     let inputs = subject::inputs(&subject, &options.differentiated.wrt)?;
+    let subject = subject.prepared(std::slice::from_ref(&loss), &subject::variables(&inputs)?, true);
     if subject.start.input.is_empty() {
         subject::check_any("input", inputs.iter().flat_map(|input| &input.variables))?;
     }

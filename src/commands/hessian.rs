@@ -23,11 +23,11 @@ pub fn run(options: &HessianOptions) -> Fallible {
     let whole = options.differentiated.whole;
     let subject = Subject { whole, ..subject::subject(start)? };
     let subject = subject::by_strategy(subject, &options.differentiated.strategies)?;
-    let failed = |error| subject::failure(start, &subject.program, error);
     let loss = subject::loss(&subject, &options.loss)?;
     let selections = subject::inputs(&subject, &options.differentiated.wrt)?;
     let inputs = subject::variables(&selections)?;
     subject::check_any("input", &inputs)?;
+    let failed = |error| subject::failure(start, &subject.program, error);
     let whole = options.times.is_empty();
     let hessian = if whole {
         matrices::hessian(&subject, &loss, &inputs).map_err(failed)?

@@ -3,7 +3,7 @@
 use reviver_vm::differentiate::matrices::taylor;
 
 use crate::cli::TaylorOptions;
-use crate::failure::Fallible;
+use crate::failure::{Failure, Fallible};
 use crate::output::derivatives::Spelling;
 use crate::{output, read, streams, subject};
 
@@ -17,13 +17,15 @@ pub fn run(options: &TaylorOptions) -> Fallible {
     let series = taylor(&subject, &outputs, &along, options.order.into())
         .map_err(|error| subject::failure(start, &subject.program, error))?;
     let spelling = Spelling(&subject);
+    let said = spelling.said(&series.trust);
+    let verdict = said.verdict(options.strict);
     let printed = streams::print_with(|out| match start.json {
         true => {
             let members = spelling.taylor_members(&selections, &along, &series);
-            output::ran(members, subject.runner.as_ref(), &Ok(()), out)
+            output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
         false => spelling.taylor_text(&selections, &along, &series, out),
     });
-    streams::complain(&spelling.said(&series.trust).warnings(&read::name(&start.given.file)));
-    printed
+    streams::complain(&said.warnings(&read::name(&start.given.file)));
+    verdict.map_err(Failure::told).and(printed)
 }

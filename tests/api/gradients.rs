@@ -205,3 +205,61 @@ fn losses_that_turn_at_different_places_share_a_workspace() {
         call.limit_steps(u64::MAX);
     }
 }
+
+/// f is 4x, made of a function that has no derivative at 0; by c the second result has none there.
+const ROOTS: &str = "
+.inout x: real default 0, c: real default 0
+.out f: real, g: real
+compute
+    local r = cbrt(x)
+apply
+    add f, 3*x + r*r*r
+uncompute
+add g, x*x + sqrt(c)
+";
+
+#[test]
+fn a_derivative_that_is_hidden_by_0_is_doubtful() {
+    for engine in ENGINES {
+        let program = compiled(ROOTS, engine);
+        let (x, f) = (program.reals("x").unwrap(), program.loss("f").unwrap());
+        let mut call = program.workspace().unwrap();
+        let mut slope = [0.0];
+        for (at, is_doubtful) in [(0.0, true), (1.0, false), (0.0, true), (-8.0, false)] {
+            call.give_reals(x, &[at]).unwrap();
+            let found = call.gradient_anyway(&f).unwrap();
+            assert_eq!(!found.trust.reports.is_empty(), is_doubtful, "{at}: {found:?}");
+            call.adjoints(x, &mut slope).unwrap();
+            let wanted = if is_doubtful { 3.0 } else { 4.0 };
+            assert!((slope[0] - wanted).abs() < 1e-12, "{at}: {slope:?}");
+            assert_eq!(matches!(call.gradient(&f), Err(Error::Doubtful { .. })), is_doubtful, "{at}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_asked_for_need_not_have_a_derivative() {
+    for engine in ENGINES {
+        let all = reviver::assemble("roots.rasm", ROOTS).unwrap();
+        for (program, exists) in [(all.with_respect_to(&["x"]).unwrap(), true), (all.clone(), false)] {
+            let program = program.compile(engine).unwrap();
+            let (x, g) = (program.reals("x").unwrap(), program.loss("g").unwrap());
+            let mut call = program.workspace().unwrap();
+            let mut slope = [0.0];
+            let found = call.gradient_at(&g, x, &[3.0], &mut slope);
+            assert_eq!(found.is_ok(), exists, "{found:?}");
+            assert!(!exists || slope == [6.0], "{slope:?}");
+        }
+        assert!(matches!(all.with_respect_to(&["none"]), Err(Error::Unknown { .. })));
+    }
+}
+
+#[test]
+fn a_second_derivative_at_a_kink_is_doubtful() {
+    let program = compiled(".inout x: real default 0\n.out y: real\nadd y, abs(0 - x*x)\n", ENGINES[0]);
+    let mut call = program.workspace().unwrap();
+    let (x, y) = (program.reals("x").unwrap(), program.loss("y").unwrap());
+    assert!(matches!(call.hessian(&y, &[x]), Err(Error::Doubtful { .. })));
+    call.give_reals(x, &[0.5]).unwrap();
+    assert_eq!(call.hessian(&y, &[x]).unwrap().rows, [[2.0]]);
+}

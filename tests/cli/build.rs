@@ -189,6 +189,33 @@ fn an_adjoint_that_would_be_lost_has_a_status() {
 }
 
 #[test]
+fn an_infinite_derivative_that_meets_0_has_a_status() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new();
+    let path = |name: &str| folder.path(name).display().to_string();
+    let root =
+        ".inout x: real\n.out y: real\ncompute\nlocal r = cbrt(x)\napply\nadd y, 3*x + r*r*r\nuncompute\n";
+    std::fs::write(path("p.rasm"), root).unwrap();
+    for form in ["-o p.c", "--header -o p.h"] {
+        let (form, name) = form.rsplit_once(' ').unwrap();
+        reviver(&format!("build {} --loss y {form} {}", path("p.rasm"), path(name))).expect(0);
+    }
+    let user = "#include <stdio.h>\n#include \"p.h\"\nint main(void) {\n    struct p_memory memory;\n    double y, by_x = 0;\n\
+        \x20   for (double x = -1; x < 2; x += 1) {\n        int status = p_gradient(&memory, &x, &y, &by_x);\n\
+        \x20       printf(\"%d %d %.3f\\n\", status == 0, status == P_NOT_FINITE + P_ON_WAY_BACK, by_x);\n    }\n}\n";
+    std::fs::write(path("user.c"), user).unwrap();
+    let compiled = Command::new("cc")
+        .args([&path("user.c"), &path("p.c"), "-o", &path("user"), "-lm"])
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{compiled:?}");
+    let ran = Command::new(path("user")).output().unwrap();
+    assert_eq!(String::from_utf8(ran.stdout).unwrap(), "1 0 4.000\n0 1 4.000\n1 0 4.000\n");
+}
+
+#[test]
 fn what_has_no_text_is_refused_with_its_place() {
     with_input("build -", b".in n\npush n\npop n\n")
         .expect(3)

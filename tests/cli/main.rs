@@ -2,6 +2,7 @@
 //! exit code. What programs compute is tested elsewhere.
 
 #[cfg(feature = "arrow")]
+mod activity;
 mod arrow;
 mod bad_input;
 mod batch;

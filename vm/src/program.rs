@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use reviver_flow::tree::StatementTree;
-use reviver_flow::{CallSite, Flow, Layout, Step};
+use reviver_flow::{Activity, CallSite, Flow, IndependentCells, Layout, Step};
 use reviver_isa::instruction::{Argument, Call, Class, Link, Operand};
 use reviver_isa::module::{Module, Parameter, Procedure};
 use reviver_isa::structure::Block;
@@ -15,7 +15,7 @@ use reviver_isa::verify::{Violation, verify};
 
 use crate::interp::op::Op;
 use crate::interp::resolve::calls::ResolvedCall;
-use crate::interp::resolve::{Resolved, resolve};
+use crate::interp::resolve::{Resolved, resolve, with_activity};
 use crate::interp::window::{Entry, Indexing, Lookup, Lookups, Window};
 use crate::state::notation::Notation;
 use crate::state::{CallRecord, Part};
@@ -48,6 +48,8 @@ pub struct Program {
     pub(crate) needs_adjoints: bool,
     /// Whether any procedure that is called has a rule.
     pub(crate) has_rules: bool,
+    /// Which sources carry derivatives, in gradient mode.
+    activity: Activity,
     /// How integers are spelled.
     notation: Notation,
     hash: u128,
@@ -80,6 +82,7 @@ impl Program {
             pool: flow.layout().constants(Class::Real),
             needs_adjoints: flow.steps().iter().any(Step::names_adjoint),
             has_rules,
+            activity: Activity::default(),
             notation: Notation::default(),
             hash,
             flow: Arc::new(flow),
@@ -90,6 +93,39 @@ impl Program {
     /// The same program with other code of the same length. What jumps land on stays as it was.
     pub(crate) fn with_code(&self, code: [Vec<Op>; 2]) -> Program {
         Program { code: Arc::new(code), ..self.clone() }
+    }
+
+    /// The same program, prepared for derivatives with respect to some numbers: of any loss, or of losses in cells with these offsets
+    /// among the reals. In gradient mode nothing is carried to cells that don't depend on these numbers.
+    #[must_use]
+    pub fn differentiated_by(&self, independent: &IndependentCells, losses: Option<&[usize]>) -> Program {
+        let losses: Option<Vec<u32>> = losses.map(|losses| losses.iter().map(|&cell| cell as u32).collect());
+        if self.activity.is_of(independent, losses.as_deref()) {
+            return self.clone();
+        }
+        let activity = Activity::of(&self.module, &self.flow, independent, losses.as_deref());
+        let code = Arc::new(with_activity(&self.landings, &activity));
+        Program { activity, landings: Arc::clone(&code), code, ..self.clone() }
+    }
+
+    /// The same program, prepared for some losses as [`Program::differentiated_by`] says: with respect to what it is prepared for, or
+    /// else to every number at the start.
+    #[must_use]
+    pub fn for_losses(&self, losses: Option<&[usize]>) -> Program {
+        let independent = self.activity.independent().cloned();
+        self.differentiated_by(&independent.unwrap_or_else(|| self.numbers()), losses)
+    }
+
+    /// Every real at the start: the globals', and those on the stack and the tape.
+    pub(crate) fn numbers(&self) -> IndependentCells {
+        let reals = self.layout().main_reals;
+        let cells = if reals > 0 { vec![0..reals] } else { Vec::new() };
+        IndependentCells { cells, on_stack: true, on_tape: true }
+    }
+
+    /// Which sources carry derivatives, in gradient mode. All do in a program that isn't prepared for any.
+    pub fn activity(&self) -> &Activity {
+        &self.activity
     }
 
     /// The same program, whose integers are written, and read, in another notation. Nothing that it

@@ -18,6 +18,10 @@ pub enum Loss {
     FreedWithTangent,
     /// A real was converted to an integer whose tangent isn't 0: only lifted runs see it.
     ConvertedWithTangent,
+    /// A partial derivative is infinite or undefined where the adjoint (or tangent) that it is multiplied with is 0.
+    Hidden,
+    /// A function has a kink where it is evaluated, or a comparison finds reals equal whose derivatives differ: only lifted runs see it.
+    Kink,
 }
 
 impl Loss {
@@ -28,6 +32,8 @@ impl Loss {
             Loss::Converted => "an active real was converted to an integer",
             Loss::FreedWithTangent => "a cell was freed although its tangent is not 0",
             Loss::ConvertedWithTangent => "a real was converted to an integer although its tangent is not 0",
+            Loss::Hidden => "a partial derivative that is infinite or undefined meets a derivative that is 0",
+            Loss::Kink => "a function has a kink, or a comparison a tie, at this very point",
         }
     }
 
@@ -39,6 +45,8 @@ impl Loss {
             Loss::FreedWithTangent | Loss::ConvertedWithTangent => {
                 "for each unit of the inputs' direction what it held changes by up to"
             }
+            Loss::Hidden => "their product is taken to be",
+            Loss::Kink => "for each unit of the inputs' direction what is compared changes by up to",
         }
     }
 }
@@ -60,6 +68,9 @@ pub struct Reports {
     /// Up to which order a lifted number's derivatives matter; every one if nobody has said.
     #[serde(skip)]
     orders: Option<usize>,
+    /// Whether kinks are reported: first derivatives follow the rules for ties.
+    #[serde(skip)]
+    looks_for_kinks: bool,
 }
 
 impl Reports {
@@ -68,9 +79,14 @@ impl Reports {
         Reports { watch, ..Reports::default() }
     }
 
-    /// Such that have noted nothing, and look at derivatives up to an order.
+    /// Such that have noted nothing, and look at derivatives up to an order, and for kinks.
     pub(crate) fn up_to(order: usize) -> Reports {
-        Reports { orders: Some(order), ..Reports::default() }
+        Reports { orders: Some(order), looks_for_kinks: true, ..Reports::default() }
+    }
+
+    /// Whether kinks are reported.
+    pub(crate) fn looks_for_kinks(&self) -> bool {
+        self.looks_for_kinks
     }
 
     /// Up to which order a lifted number's derivatives matter.
@@ -107,7 +123,8 @@ impl Reports {
     /// Such that note and watch the same, and have seen nothing.
     pub(crate) fn anew(&self) -> Reports {
         let watch = self.watch.as_ref().map(|_| Watch::default());
-        Reports { watch, orders: self.orders, ..Reports::default() }
+        let (orders, looks_for_kinks) = (self.orders, self.looks_for_kinks);
+        Reports { watch, orders, looks_for_kinks, ..Reports::default() }
     }
 
     /// Whether they are the same in whichever order they were made: nothing in them depends on the numbers of steps, and no sum of floats.
@@ -121,6 +138,11 @@ impl Reports {
         if let (Some(own), Some(other)) = (&mut self.watch, &other.watch) {
             own.absorb(other);
         }
+    }
+
+    /// Whether something of a kind was noted.
+    pub(crate) fn has(&self, kind: Loss) -> bool {
+        self.tallies.keys().any(|(_, loss)| *loss == kind)
     }
 
     /// In the order of the instructions.

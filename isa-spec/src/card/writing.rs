@@ -212,7 +212,7 @@ impl<'a> Engine for Writing<'a> {
     fn is_loud(&self, _adjoint: Expr) -> bool {
         true
     }
-    fn receives(&self, operand: usize) -> bool {
+    fn receives(&self, _number: usize, operand: usize) -> bool {
         self.operands.get(operand).is_some_and(|term| term.role == TermRole::Cell)
     }
     fn is_same(&self, a: usize, b: usize) -> bool {
@@ -288,7 +288,7 @@ impl<'a> Engine for Writing<'a> {
         match source {
             0 if self.is_any => Ok(self.formulas.leaf("∂f/∂a")),
             _ if self.is_any => Err(Fault::NoForm),
-            _ => operation.partial(self, source, sources),
+            _ => operation.partial(self, source, sources, |cell| self.real(cell)),
         }
     }
 }

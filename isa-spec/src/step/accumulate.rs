@@ -32,6 +32,7 @@ pub(super) fn new_int<E: Engine>(
 ) -> Result<Int<E>, Failed> {
     let f = e.int_value(operation, [a, b])?;
     let new = operation.update.int(&e.numbers(), e.int(y), f)?;
+    e.looks_at_sources(operation, [a, b]);
     // A comparison's 0 or 1 is a way that was chosen, like a branch's.
     if operation.form.source(0) == Class::Real && !operation.function.is_condition() {
         [a, b].into_iter().take(operation.function.arity()).for_each(|source| e.converts(source));
@@ -66,7 +67,10 @@ pub(super) fn evaluated<E: Engine>(
     cells: [E::Cell; 3],
 ) -> Result<(Real<E>, Real<E>), Failed> {
     match evaluate(e, operation, cells) {
-        Ok((f, new)) => Ok((f, e.becomes(cells[0], new))),
+        Ok((f, new)) => {
+            e.looks_at_sources(operation, [cells[1], cells[2]]);
+            Ok((f, e.becomes(cells[0], new)))
+        }
         Err(fault) => Err(e.blame(operation, cells, fault)),
     }
 }
@@ -131,6 +135,7 @@ pub(super) fn carry<E: Engine>(
     };
     let bar = e.adjoint(y);
     let is_loud = e.is_loud(bar);
+    e.looks_for_losses(operation, [a, b], is_loud);
     Ok(when!(e, is_loud, carry_loud(e, operation, [y, a, b], values, (bar, sense))))
 }
 
@@ -165,12 +170,12 @@ pub(super) fn shares<E: Engine>(
 ) -> Result<Changes<E>, Failed> {
     let count = operation.receivers();
     if count > 0 {
-        let receives = e.receives(a);
+        let receives = e.receives(1, a);
         let first = when!(e, receives, given_share(e, operation, 0, [a, b], (weight, sense), &changes));
         changes = changes.with(1, first);
     }
     if count > 1 {
-        let receives = e.receives(b);
+        let receives = e.receives(2, b);
         let second = when!(e, receives, given_share(e, operation, 1, [a, b], (weight, sense), &changes));
         changes = changes.with(2, second);
     }

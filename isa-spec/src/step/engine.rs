@@ -59,8 +59,16 @@ pub trait Engine: Sized {
 
     /// Whether an adjoint has anything to carry.
     fn is_loud(&self, adjoint: Real<Self>) -> Self::Bit;
-    /// Whether a source's adjoint can get a share: a constant has none.
-    fn receives(&self, cell: Self::Cell) -> Self::Bit;
+    /// Whether the adjoint of a source, which is the operand of this number, gets a share: a constant has none, and neither has a cell
+    /// that doesn't depend on what derivatives are taken with respect to.
+    fn receives(&self, operand: usize, cell: Self::Cell) -> Self::Bit;
+    /// A step's function has a value for these sources.
+    #[inline(always)]
+    fn looks_at_sources(&mut self, _operation: Operation, _sources: [Self::Cell; 2]) {}
+    /// The target's adjoint has something to carry, or not. Where it hasn't, a source whose partial derivative is infinite or undefined
+    /// may lose a derivative, of which the engine takes a note.
+    #[inline(always)]
+    fn looks_for_losses(&mut self, _operation: Operation, _sources: [Self::Cell; 2], _is_loud: Self::Bit) {}
     /// Whether two operands are one cell.
     fn is_same(&self, a: Self::Cell, b: Self::Cell) -> Self::Bit;
     /// Whether either holds.
@@ -102,7 +110,7 @@ pub trait Engine: Sized {
     /// There is none.
     #[inline(always)]
     fn partial(&self, operation: Operation, source: u8, sources: [Self::Cell; 2]) -> Eval<Real<Self>> {
-        operation.partial(self, source, sources)
+        operation.partial(self, source, sources, |cell| self.real(cell))
     }
 
     /// Fails unless a condition's value is 1.

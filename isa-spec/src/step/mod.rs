@@ -103,20 +103,31 @@ impl Operation {
         }
     }
 
-    /// The partial derivative of its function by a source (0 or 1) that is a real.
+    /// The partial derivative of its function by a source (0 or 1) that is a real, where `read` says what a source holds.
     ///
     /// # Errors
     /// There is none.
     #[inline(always)]
-    pub fn partial<E: Engine>(self, e: &E, source: u8, [a, b]: [E::Cell; 2]) -> Eval<Real<E>> {
+    pub fn partial<E: Engine>(
+        self,
+        e: &E,
+        source: u8,
+        [a, b]: [E::Cell; 2],
+        read: impl Fn(E::Cell) -> Real<E>,
+    ) -> Eval<Real<E>> {
         let s = &e.numbers();
         let other = if self.function.arity() > 1 { b } else { a };
         match (self.form, source) {
-            (Form::Real, 0) => E::Functions::d_a(self.function, s, e.real(a), e.real(other)),
-            (Form::Real, _) => E::Functions::d_b(self.function, s, e.real(a), e.real(other)),
-            (Form::RealInt, _) => E::Functions::d_a_int(self.function, s, e.real(a), e.int(b)),
+            (Form::Real, 0) => E::Functions::d_a(self.function, s, read(a), read(other)),
+            (Form::Real, _) => E::Functions::d_b(self.function, s, read(a), read(other)),
+            (Form::RealInt, _) => E::Functions::d_a_int(self.function, s, read(a), e.int(b)),
             (Form::Int | Form::RealsToInt | Form::IntsToReal, _) => Err(Fault::NoForm),
         }
+    }
+
+    /// Whether the partial derivative with respect to a source (0 or 1) may be infinite or undefined where its function has a value.
+    pub fn may_lack_partial(self, source: u8) -> bool {
+        usize::from(source) < self.receivers() && self.function.may_lack_partial(source)
     }
 
     /// How many of its sources, the first ones, have adjoints that get shares.

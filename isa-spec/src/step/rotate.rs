@@ -80,7 +80,7 @@ fn carry_loud<E: Engine>(
         Sense::Takes => (before, bars, 0),
         Sense::Gives => (after, (first.value, second.value), 2),
     };
-    let receives = e.receives(angle);
+    let receives = e.receives(2, angle);
     let share = when!(e, receives, given_product(e, angle, (point, bars), sense));
     let [first, second] = [first, second].map(Changes::one);
     let slot = usize::from(at == 0);

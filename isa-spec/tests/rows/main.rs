@@ -13,6 +13,7 @@ mod lifted;
 mod mutants;
 mod names;
 mod numbers;
+mod points;
 mod precise;
 mod reals;
 #[path = "../elementary/series.rs"]

@@ -62,7 +62,7 @@ impl Engine for Array {
     fn is_loud(&self, adjoint: f64) -> bool {
         adjoint != 0.0
     }
-    fn receives(&self, _cell: usize) -> bool {
+    fn receives(&self, _operand: usize, _cell: usize) -> bool {
         true
     }
     fn is_same(&self, a: usize, b: usize) -> bool {

@@ -1,6 +1,7 @@
 //! The laws: what holds for every program, whatever it computes. Each is a function from a program
 //! to nothing, or to a sentence that says how it was broken. Knows no generator.
 
+mod activity;
 mod certain;
 mod counting;
 mod driver;
@@ -44,6 +45,7 @@ pub const ALL: &[Law] = &[
     Law { name: "unchecked runs come to the same", check: unchecked::runs },
     Law { name: "unchecked gradients are the same", check: unchecked::gradients },
     Law { name: "Hessians are symmetric", check: second_order::hessians },
+    Law { name: "a gradient by a few numbers is that by all", check: activity::confined },
     Law { name: "what is certain comes about", check: certain::comes_about },
     Law { name: "the oracle agrees", check: oracle::agrees },
     Law { name: "the inverse program undoes the program", check: text::inverse_undoes },

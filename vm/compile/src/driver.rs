@@ -7,6 +7,7 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use reviver_flow::Activity;
 use reviver_flow::graph::Way;
 use reviver_vm::onlooker::Onlooker;
 use reviver_vm::state::Part;
@@ -139,7 +140,9 @@ impl<B: Backend> Driver<B> {
         let zeros = if begins { frames::zeros(program, state) } else { FrameZeros::default() };
         let (position, level, stops) = (state.position, self.level, stops.clone());
         let (known, observed) = (KnownCells::default(), Observed::Anywhere);
-        let version = Version { position, way, gradient, level, is_watched, stops, zeros, known, observed };
+        let activity = if gradient { program.activity().clone() } else { Activity::default() };
+        let version =
+            Version { position, way, gradient, activity, level, is_watched, stops, zeros, known, observed };
         let code = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
         let found = match code {
             Some(found) => found,

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use reviver_flow::Flow;
 use reviver_flow::graph::Way;
+use reviver_flow::{Activity, Flow};
 use reviver_isa::Module;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
@@ -26,6 +26,8 @@ pub struct Version {
     pub way: Way,
     /// Whether steps carry adjoints.
     pub gradient: bool,
+    /// Which of their sources receive some.
+    pub activity: Activity,
     /// How much is checked.
     pub level: CheckLevel,
     /// Whether somebody watches jumps, and what is freed.

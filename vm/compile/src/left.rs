@@ -57,6 +57,7 @@ fn constant(form: &SsaForm, value: SsaValue) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use reviver_assembler::{assemble::assemble, files::FilesInMemory};
+    use reviver_flow::Activity;
     use reviver_flow::graph::Way;
     use reviver_vm::{CheckLevel, Program};
 
@@ -75,6 +76,7 @@ mod tests {
             position: program.begin(),
             way: Way::Along,
             gradient: false,
+            activity: Activity::default(),
             level: CheckLevel::Checked,
             is_watched: false,
             stops: StopPlaces::default(),

@@ -2,6 +2,7 @@
 //! where a gradient turns. Whoever can begin anew needs no copy of the machine, unlike the [`crate::driver`], and so a short run
 //! costs little more than its steps. Knows no form's meaning and no engine; interprets nothing.
 
+use reviver_flow::Activity;
 use reviver_flow::graph::Way;
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::travel::{Leg, Travel};
@@ -57,6 +58,7 @@ impl RoutePlan {
             position: self.from,
             way,
             gradient: self.gradient,
+            activity: if self.gradient { program.activity().clone() } else { Activity::default() },
             level: self.level,
             is_watched: self.is_watched,
             stops: (self.to != bound).then_some(StopPlace { position: self.to, way }).into_iter().collect(),

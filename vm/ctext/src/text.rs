@@ -12,6 +12,7 @@ use reviver_compile::left::left_by;
 use reviver_compile::op::{OpKind, Space, SsaOp};
 use reviver_compile::passes::{PASSES, improved};
 use reviver_compile::written::TextPlan;
+use reviver_flow::Activity;
 use reviver_flow::graph::Way;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Shape};
@@ -239,6 +240,7 @@ impl Ways {
             position: begin,
             way: Way::Along,
             gradient: false,
+            activity: Activity::default(),
             level,
             is_watched: false,
             stops: StopPlaces::default(),
@@ -263,8 +265,18 @@ impl Ways {
         let (position, way) = (begin, Way::Along);
         let observed = Observed::Arrival;
         let known = KnownCells::default();
-        let there =
-            Version { position, way, gradient: false, level, is_watched, stops, zeros, known, observed };
+        let there = Version {
+            position,
+            way,
+            gradient: false,
+            activity: Activity::default(),
+            level,
+            is_watched,
+            stops,
+            zeros,
+            known,
+            observed,
+        };
         let there = version(program, there, to)?;
         // Where it turns round, only the loss has an adjoint, which is none of main's variables.
         let are_zero = !program.names_adjoints();
@@ -275,8 +287,10 @@ impl Ways {
         // Nobody judges the way back of code that isn't checked.
         let observed = if level.is_checked() { observed } else { Observed::Adjoints };
         let known = left_by(&there, to);
+        let activity = program.for_losses(Some(&[loss.cell])).activity().clone();
+        let gradient = true;
         let back =
-            Version { position, way, gradient: true, level, is_watched, stops, zeros, known, observed };
+            Version { position, way, gradient, activity, level, is_watched, stops, zeros, known, observed };
         Ok(Ways { there, back: version(program, back, begin)? })
     }
 }

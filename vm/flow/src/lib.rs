@@ -9,6 +9,7 @@
 //! | [`step`], [`call`], [`alias`] | instructions on slots; what calls pass; which slots may be one cell |
 //! | [`graph`], [`tree`] | the blocks that steps lie in, and the statements that they were written as |
 //! | [`access`], [`effects`] | who reads and who writes: a step, and whatever a call leads to |
+//! | [`activity`] | which sources carry derivatives |
 //! | `rounding` | which jumps may be others on the way back |
 //!
 //! ```
@@ -34,6 +35,7 @@
 //! ```
 
 pub mod access;
+pub mod activity;
 pub mod alias;
 mod build;
 pub mod call;
@@ -47,6 +49,7 @@ mod tasks;
 pub mod tree;
 
 pub use access::Access;
+pub use activity::{Activity, IndependentCells, StepActivity};
 pub use call::{CallSite, Passed};
 pub use flow::Flow;
 pub use layout::Layout;

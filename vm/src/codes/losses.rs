@@ -122,3 +122,60 @@ pub static CONVERTED_WITH_TANGENT: CodeAccount = CodeAccount {
         ),
     ),
 };
+
+pub static HIDDEN: CodeAccount = CodeAccount {
+    title: "an infinite derivative meets a derivative that is 0",
+    meaning: "A function has no finite derivative at this point, and what is multiplied with that derivative is 0. The product is taken to be \
+              0 here, but beside the point it may be any number: of `cbrt(x)^3` it is 1. So the derivatives by the inputs that lead here \
+              may be wrong. Only sources count that depend on what is differentiated with respect to, and results that depend on them.",
+    cure: "Write the formula so that the function isn't evaluated where it has no derivative, or branch around it there; or name by \
+           `--wrt` the inputs whose derivatives are needed, if others lead here.",
+    evidence: programs(
+        trial(
+            "grad FILE --loss y",
+            "\
+.inout x: real default 0.0
+.out y: real
+        compute
+            local r = cbrt(x)
+        apply
+            add   y, 3*x + r*r*r
+        uncompute
+",
+        ),
+        trial(
+            "grad FILE --loss y",
+            "\
+.inout x: real default 0.0
+.out y: real
+        add   y, 3*x + x
+",
+        ),
+    ),
+};
+
+pub static KINK: CodeAccount = CodeAccount {
+    title: "a kink or a tie at the very point",
+    meaning: "`min`, `max`, `abs` or `relu` has a kink where it is evaluated, or a comparison finds two reals equal that differ beside this \
+              point. First derivatives follow the rule for ties; second ones and the terms of a Taylor series are those of one \
+              side, or of neither: of `abs(0 - x*x)` the second derivative at 0 comes out as 0, and is 2.",
+    cure: "Differentiate beside the point, or write the formula without the kink where the function has none.",
+    evidence: programs(
+        trial(
+            "hessian FILE --loss y",
+            "\
+.inout x: real default 0.0
+.out y: real
+        add   y, abs(0 - x*x)
+",
+        ),
+        trial(
+            "hessian FILE --loss y",
+            "\
+.inout x: real default 0.0
+.out y: real
+        add   y, x*x
+",
+        ),
+    ),
+};

@@ -55,6 +55,8 @@ codes! {
         Converted = "L02" "converted" losses::CONVERTED;
         FreedWithTangent = "L03" "freed-with-tangent" losses::FREED_WITH_TANGENT;
         ConvertedWithTangent = "L04" "converted-with-tangent" losses::CONVERTED_WITH_TANGENT;
+        Hidden = "L05" "hidden-derivative" losses::HIDDEN;
+        Kink = "L06" "kink" losses::KINK;
     }
 }
 
@@ -65,6 +67,8 @@ impl From<Loss> for LossCode {
             Loss::Converted => LossCode::Converted,
             Loss::FreedWithTangent => LossCode::FreedWithTangent,
             Loss::ConvertedWithTangent => LossCode::ConvertedWithTangent,
+            Loss::Hidden => LossCode::Hidden,
+            Loss::Kink => LossCode::Kink,
         }
     }
 }

@@ -4,7 +4,7 @@
 use reviver_isa::number::literal_bits;
 
 use crate::interp::engine::Interpreted;
-use crate::reports::Reports;
+use crate::reports::{Loss, Reports};
 use crate::room::{self, OutOfMemory};
 use crate::state::lanes::Lanes;
 use crate::state::values::Value;
@@ -187,7 +187,9 @@ impl Subject {
     }
 }
 
-/// The Jacobian, by one pass per output or per input, whichever are fewer.
+/// The Jacobian, by one pass per output or per input, whichever are fewer. By outputs always where a procedure's rule stands in for its
+/// adjoint, since dual numbers would go through the procedure instead; and where dual numbers come to a function without a derivative,
+/// because rows tell which results that matters to.
 ///
 /// # Errors
 /// A trap or the step limit.
@@ -196,10 +198,16 @@ pub fn jacobian(
     outputs: &[Variable],
     inputs: &[Variable],
 ) -> Result<Jacobian, DifferentiateError> {
-    if outputs.len() <= inputs.len() {
-        by_output(subject, outputs, inputs)
-    } else {
-        by_input(subject, outputs, inputs)
+    let subject = &subject.prepared(outputs, inputs, false);
+    if outputs.len() <= inputs.len() || subject.program.has_rules {
+        return by_output(subject, outputs, inputs);
+    }
+    match by_input(subject, outputs, inputs) {
+        Err(DifferentiateError::Trap { explanation, .. }) if explanation.cause.is_about_derivatives() => {
+            by_output(subject, outputs, inputs)
+        }
+        Ok(found) if found.trust.reports.has(Loss::Hidden) => by_output(subject, outputs, inputs),
+        found => found,
     }
 }
 
@@ -280,14 +288,52 @@ fn word_of<B: Interpreted>(bits: &[B], lane: usize, cell: usize) -> u64 {
 /// over dual numbers each.
 ///
 /// # Errors
-/// A trap or the step limit.
+/// A trap or the step limit; a rule that is no gradient's.
 pub fn hessian_products(
     subject: &Subject,
     loss: &Variable,
     inputs: &[Variable],
     directions: &[Vec<f64>],
 ) -> Result<Hessian, DifferentiateError> {
-    products(subject, loss, inputs, directions.iter().map(|direction| direction.iter().copied()))
+    let subject = &subject.prepared(std::slice::from_ref(loss), inputs, false);
+    // With one direction more a rule is found out that is no gradient's.
+    let further = subject.program.has_rules.then(|| patternless(inputs.len()).collect::<Vec<f64>>());
+    let all = directions.iter().chain(&further);
+    let mut hessian = products(subject, loss, inputs, all.map(|direction| direction.iter().copied()))?;
+    if let Some(further) = further {
+        let all: Vec<&[f64]> = directions.iter().chain([&further]).map(Vec::as_slice).collect();
+        check_symmetry(subject, &hessian, |n, m| {
+            let product = hessian.products.get(n).map_or(&[][..], Vec::as_slice);
+            product.iter().zip(all.get(m).copied().unwrap_or_default()).map(|(a, b)| a * b).sum()
+        })?;
+        hessian.products.truncate(directions.len());
+    }
+    Ok(hessian)
+}
+
+/// The components of a direction without a pattern, of length 1.
+fn patternless(count: usize) -> impl Iterator<Item = f64> {
+    let golden = (5f64.sqrt() - 1.0) / 2.0;
+    let component = move |n: usize| 0.5 + (n as f64 * golden).fract();
+    let length = (1..=count).map(|n| component(n).powi(2)).sum::<f64>().sqrt();
+    (1..=count).map(move |n| component(n) / length)
+}
+
+/// Refuses second derivatives that differ by the order in which they are taken: the rule of some procedure is the adjoint of no function.
+/// `entry` gives a component of a product.
+fn check_symmetry(
+    subject: &Subject,
+    hessian: &Hessian,
+    entry: impl Fn(usize, usize) -> f64,
+) -> Result<(), DifferentiateError> {
+    let count = hessian.products.len();
+    let pairs = || (0..count).flat_map(|n| (0..n).map(move |m| (n, m)));
+    let largest = hessian.products.iter().flatten().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+    let rounding = subject.program.ulp(subject.number(1.0)).sqrt() * largest;
+    match pairs().any(|(n, m)| (entry(n, m) - entry(m, n)).abs() > rounding) {
+        true => Err(DifferentiateError::Asymmetric),
+        false => Ok(()),
+    }
 }
 
 /// The products with directions, each of which is made when it is due.
@@ -334,11 +380,8 @@ fn products<D: Iterator<Item = f64>>(
 /// direction without a pattern, in which no sum of second derivatives is 0 by chance. None where something has no value that the
 /// Hessian gets by without.
 fn curved(subject: &Subject, loss: usize, inputs: &[Variable]) -> Option<Reports> {
-    let golden = (5f64.sqrt() - 1.0) / 2.0;
     let mut direction = room::with_capacity(inputs.len()).ok()?;
-    let component = |n: usize| 0.5 + (n as f64 * golden).fract();
-    let length = (1..=inputs.len()).map(|n| component(n).powi(2)).sum::<f64>().sqrt();
-    direction.extend(inputs.iter().zip(1..).map(|(input, n)| (input.origin, component(n) / length)));
+    direction.extend(inputs.iter().map(|input| input.origin).zip(patternless(inputs.len())));
     let mut machine = subject.machine(subject.lifted::<SecondOrder>(&direction).ok()?);
     machine.report_in(Reports::up_to(2));
     let turning = Turning::of(subject, &[loss]);
@@ -355,20 +398,30 @@ pub fn hessian(
     inputs: &[Variable],
 ) -> Result<Hessian, DifferentiateError> {
     let count = inputs.len();
+    let subject = &subject.prepared(std::slice::from_ref(loss), inputs, false);
     let unit = |n: usize| (0..count).map(move |m| if m == n { 1.0 } else { 0.0 });
-    products(subject, loss, inputs, (0..count).map(unit))
+    let hessian = products(subject, loss, inputs, (0..count).map(unit))?;
+    if subject.program.has_rules {
+        let entry = |n: usize, m: usize| hessian.products.get(n).and_then(|row| row.get(m)).copied();
+        check_symmetry(subject, &hessian, |n, m| entry(n, m).unwrap_or_default())?;
+    }
+    Ok(hessian)
 }
 
 /// The Taylor coefficients up to c_order of results along one input, by one run there.
 ///
 /// # Errors
-/// A trap or the step limit.
+/// A trap or the step limit; a procedure with a rule, which such a run doesn't follow.
 pub fn taylor(
     subject: &Subject,
     outputs: &[Variable],
     along: &Variable,
     order: usize,
 ) -> Result<Taylor, DifferentiateError> {
+    if subject.program.has_rules {
+        return Err(DifferentiateError::Ruled);
+    }
+    let subject = &subject.prepared(outputs, std::slice::from_ref(along), false);
     let cells = cells(subject, outputs)?;
     let start = subject.lifted::<Series>(&[(along.origin, 1.0)])?;
     let mut machine = subject.machine(start);

@@ -19,6 +19,7 @@ pub mod underway;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use reviver_flow::IndependentCells;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Role, Shape};
 use thiserror::Error;
@@ -45,7 +46,7 @@ pub use underway::gradient;
 pub struct Subject {
     pub program: Arc<Program>,
     /// At the beginning, with all inputs given and gradient mode off.
-    pub start: State,
+    pub start: Arc<State>,
     /// Keep what floats lose, so that the way back leads through the very same values; needed too where
     /// the program overwrites or erases.
     pub exact: bool,
@@ -109,6 +110,14 @@ pub enum DifferentiateError {
     SwitchesMode,
     #[error("the program reads gradient mode, which is off on the way there and on on the way back")]
     ReadsMode,
+    #[error(
+        "the program calls a procedure with a rule, which only a sweep backward follows, and a Taylor series is found by a sweep forward"
+    )]
+    Ruled,
+    #[error(
+        "the second derivatives depend on the order in which they are taken: the rule of a procedure is no derivative of any function"
+    )]
+    Asymmetric,
     #[error("`{name}` is an integer: only reals have a gradient")]
     NotReal { name: String },
     #[error("`{name}` is a stack: what lies on it at the end has no place that is known before the run")]
@@ -152,7 +161,45 @@ impl Subject {
         }
         let (retention, whole, interrupt, runner) = (None, false, None, None);
         let (threads, level) = (1, CheckLevel::Checked);
+        let start = Arc::new(start);
         Ok(Subject { program, start, exact, retention, whole, max_steps, interrupt, runner, threads, level })
+    }
+
+    /// The same for another version of its program.
+    fn with_program(&self, program: Program) -> Subject {
+        Subject {
+            program: Arc::new(program),
+            start: Arc::clone(&self.start),
+            interrupt: self.interrupt.clone(),
+            runner: self.runner.clone(),
+            ..*self
+        }
+    }
+
+    /// The same, prepared for some losses: with respect to what it is prepared for, or else to every number at the start.
+    #[must_use]
+    pub fn for_losses(&self, losses: &[Variable]) -> Subject {
+        let losses: Vec<usize> = losses.iter().filter_map(|loss| self.cell(loss).ok()).collect();
+        self.with_program(self.program.for_losses(Some(&losses)))
+    }
+
+    /// The same, prepared for some losses with respect to some variables, and to what is on the input tape if `by_tape` holds. Nothing
+    /// is carried to what doesn't depend on these, so that derivatives which aren't asked for need not exist.
+    #[must_use]
+    pub fn prepared(&self, losses: &[Variable], by: &[Variable], by_tape: bool) -> Subject {
+        let mut independent = IndependentCells { on_tape: by_tape, ..IndependentCells::default() };
+        for variable in by {
+            match variable.origin {
+                Origin::Cell(cell) => match independent.cells.last_mut() {
+                    Some(last) if last.end == cell as u32 => last.end += 1,
+                    _ => independent.cells.push(cell as u32..cell as u32 + 1),
+                },
+                Origin::Stack(_) => independent.on_stack = true,
+                Origin::Tape(_) => independent.on_tape = true,
+            }
+        }
+        let losses: Vec<usize> = losses.iter().filter_map(|loss| self.cell(loss).ok()).collect();
+        self.with_program(self.program.differentiated_by(&independent, Some(&losses)))
     }
 
     /// The same, with everything checked: the interpreter makes the steps.
@@ -162,7 +209,7 @@ impl Subject {
     pub fn checked(&self) -> Result<Subject, OutOfMemory> {
         Ok(Subject {
             program: Arc::clone(&self.program),
-            start: self.start.try_clone()?,
+            start: Arc::clone(&self.start),
             interrupt: self.interrupt.clone(),
             runner: None,
             level: CheckLevel::Checked,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::history::Residues;
 use crate::program::Program;
 use crate::reports::Reports;
-use crate::state::digest::state_digest;
+use crate::state::digest::{independent_digest, state_digest};
 use crate::state::{Part, State};
 use crate::strategy::{Course, CourseCost, Retention, SavedCourse, Strategy};
 use crate::travel::Travel;
@@ -80,6 +80,7 @@ pub fn gradient(subject: &Subject, loss: &Variable) -> Result<Gradient, Differen
 /// # Errors
 /// As [`super::gradient`]; and what can't be gone on with.
 pub fn gradient_from(subject: &Subject, loss: &Variable, from: Option<Underway>) -> Result<Gradient, Halted> {
+    let subject = &subject.for_losses(std::slice::from_ref(loss));
     let mut pass = match from {
         Some(underway) => resumed(subject, loss, underway)?,
         None => Pass::new(subject, &subject.start, Keeps::of(subject))?,
@@ -108,7 +109,7 @@ fn halted(subject: &Subject, pass: Pass, error: DifferentiateError) -> Halted {
         return Halted { error, underway: None };
     }
     let Pass { course, history, turn } = pass;
-    let (start, reports) = (digest(&subject.start), course.machine().reports().clone());
+    let (start, reports) = (digest(subject), course.machine().reports().clone());
     let so_far = Some(SoFar { start, reports, mends: history == Keeps::Mending, turn });
     // Without memory for what is to be saved it begins anew.
     let underway = course.into_saved().ok().map(|(mut state, residues, course)| {
@@ -177,8 +178,8 @@ fn check(
     let turn = so_far.and_then(|so_far| so_far.turn);
     let in_rule = state.calls.iter().any(|call| call.part != Part::Whole);
     let is_watched = so_far.is_some_and(|so_far| so_far.reports.watch().is_some());
-    if so_far.is_some_and(|so_far| so_far.start != digest(&subject.start)) {
-        Err("it began with other inputs")
+    if so_far.is_some_and(|so_far| so_far.start != digest(subject)) {
+        Err("it began with other inputs, or was differentiated with respect to others")
     } else if turn.is_some_and(|turn| subject.cell(loss).is_ok_and(|cell| turn.loss != cell as u64)) {
         Err("it is on its way back from another loss")
     } else if turn.is_none() && (state.mode() || in_rule) {
@@ -205,6 +206,10 @@ fn check(
     }
 }
 
-fn digest(state: &State) -> [u8; 16] {
-    state_digest(state).0.to_le_bytes()
+/// Of the start, and of what is differentiated with respect to, where that isn't every number there.
+fn digest(subject: &Subject) -> [u8; 16] {
+    let program = &subject.program;
+    let independent = program.activity().independent();
+    let chosen = independent.filter(|&independent| *independent != program.numbers());
+    (state_digest(&subject.start).0 ^ chosen.map_or(0, independent_digest)).to_le_bytes()
 }

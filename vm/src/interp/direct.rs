@@ -12,12 +12,15 @@ use reviver_isa::step::{Engine, Failed, Functions};
 use reviver_isa::update::Erasure;
 
 use crate::interp::mode::{Mode, is_silent};
+use crate::interp::op;
 
 /// Cells of a state whose steps lose nothing that somebody counts or keeps: a real that is cleared is 0.
 pub(crate) struct Direct<'a, W, R: Reals, M, F> {
     pub numbers: Arithmetic<W, R>,
     /// Where immediates are pooled: constants, which receive nothing.
     pub pool: &'a Range<usize>,
+    /// The flags of the op, which tell the sources that receive nothing.
+    pub flags: u8,
     pub ints: &'a mut [i64],
     pub reals: &'a mut [R::Bits],
     /// As many as there are reals, or none where nothing needs them.
@@ -83,8 +86,9 @@ impl<W: Words, R: Reals, M: Mode, F: Functions> Engine for Direct<'_, W, R, M, F
         !is_silent(self.numbers.reals, adjoint)
     }
     #[inline(always)]
-    fn receives(&self, cell: usize) -> bool {
-        !self.pool.contains(&cell) || !keeps(Rule::ConstantsReceiveNothing)
+    fn receives(&self, operand: usize, cell: usize) -> bool {
+        self.flags & op::IS_PASSIVE[operand] == 0
+            && (!self.pool.contains(&cell) || !keeps(Rule::ConstantsReceiveNothing))
     }
     #[inline(always)]
     fn is_same(&self, a: usize, b: usize) -> bool {

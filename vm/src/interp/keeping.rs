@@ -4,7 +4,9 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use reviver_flow::StepActivity;
 use reviver_isa::fault::{Eval, Fault};
+use reviver_isa::function::Form;
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
@@ -27,6 +29,8 @@ pub(crate) struct Keeping<'a, W, R: Reals, H, M> {
     pub pool: &'a Range<usize>,
     /// Index of the instruction.
     pub at: u32,
+    /// What is known of its sources.
+    pub activity: StepActivity,
     pub counters: &'a mut Counters,
     pub reports: &'a mut Reports,
     pub journal: Journal<'a, H>,
@@ -40,6 +44,52 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Keeping<'_, 
         if !is_silent(self.numbers.reals, adjoint) {
             let size = self.numbers.reals.to_f64(adjoint).abs();
             self.reports.note(self.at, loss, size);
+        }
+    }
+
+    /// Reports an active source whose partial derivative is infinite or undefined, where the target's adjoint is 0: their product isn't 0.
+    #[cold]
+    fn report_hidden(
+        &mut self,
+        operation: Operation,
+        sources: [usize; 2],
+        is_hidden: impl Fn(&Self, usize, usize) -> bool,
+    ) {
+        for (source, cell) in (0_u8..).zip(sources) {
+            if self.pool.contains(&cell) || !is_hidden(self, usize::from(source) + 1, cell) {
+                continue;
+            }
+            let reals = self.numbers.reals;
+            let primal = |cell| reals.primal(self.real(cell));
+            let partial = operation.partial(self, source, sources, primal);
+            let partial = partial.and_then(|partial| self.admit(partial));
+            // What is only too large for fixed point is finite.
+            if partial.is_err_and(|fault| fault != Fault::Overflow) {
+                self.reports.note(self.at, Loss::Hidden, 0.0);
+            }
+        }
+    }
+
+    /// Reports what a lifted run can't find the derivatives of at this point: kinks, where they matter, and functions without a
+    /// derivative by a varied source whose own derivatives are 0.
+    fn report_point(&mut self, operation: Operation, [a, b]: [usize; 2]) {
+        let reals = self.numbers.reals;
+        let sources = [a, if operation.function.arity() > 1 { b } else { a }];
+        let compares_reals = matches!(operation.form, Form::Real | Form::RealsToInt);
+        if compares_reals && self.reports.looks_for_kinks() && operation.may_tie() {
+            let orders = self.reports.orders();
+            let size = tie_size(reals, sources.map(|cell| self.real(cell)), orders);
+            let differ = |a, b| is_tie(reals, a, b, orders);
+            let [a, b] = sources.map(|cell| self.real(cell));
+            if operation.finds_tie(&self.numbers, (a, b), differ) {
+                self.reports.note(self.at, Loss::Kink, size);
+            }
+        }
+        if self.activity.loses_any_forward() {
+            let activity = self.activity;
+            self.report_hidden(operation, [a, b], |engine, operand, cell| {
+                activity.may_lose_forward(operand) && reals.tangent(engine.real(cell), usize::MAX) == 0.0
+            });
         }
     }
 
@@ -100,8 +150,20 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     fn is_loud(&self, adjoint: R::Cell) -> bool {
         !is_silent(self.numbers.reals, adjoint)
     }
-    fn receives(&self, cell: usize) -> bool {
-        !self.pool.contains(&cell) || !keeps(Rule::ConstantsReceiveNothing)
+    fn receives(&self, operand: usize, cell: usize) -> bool {
+        !self.activity.is_passive(operand)
+            && (!self.pool.contains(&cell) || !keeps(Rule::ConstantsReceiveNothing))
+    }
+    fn looks_for_losses(&mut self, operation: Operation, sources: [usize; 2], is_loud: bool) {
+        if !is_loud && self.activity.loses_any() {
+            let activity = self.activity;
+            self.report_hidden(operation, sources, |_, operand, _| activity.may_lose(operand));
+        }
+    }
+    fn looks_at_sources(&mut self, operation: Operation, sources: [usize; 2]) {
+        if R::LIFTED && !M::ON && (self.reports.looks_for_kinks() || self.activity.loses_any_forward()) {
+            self.report_point(operation, sources);
+        }
     }
     fn is_same(&self, a: usize, b: usize) -> bool {
         a == b
@@ -123,7 +185,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     }
     #[inline(never)]
     fn partial(&self, operation: Operation, source: u8, sources: [usize; 2]) -> Eval<R::Cell> {
-        operation.partial(self, source, sources)
+        operation.partial(self, source, sources, |cell| self.real(cell))
     }
 
     fn require_condition(&mut self, holds: i64) -> Result<(), Failed> {
@@ -230,6 +292,17 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     fn holds(&self, bit: bool) -> bool {
         bit
     }
+}
+
+/// Whether two lifted reals are equal while what they carry beside their values differs.
+pub(crate) fn is_tie<R: Reals>(reals: R, a: R::Cell, b: R::Cell, orders: usize) -> bool {
+    let differs = |difference| reals.tangent(difference, orders) != 0.0;
+    reals.primal(a) == reals.primal(b) && reals.sub(a, b).is_ok_and(differs)
+}
+
+/// The greatest magnitude of what either of two reals carries beside its value.
+pub(crate) fn tie_size<R: Reals>(reals: R, sources: [R::Cell; 2], orders: usize) -> f64 {
+    sources.map(|source| reals.tangent(source, orders)).into_iter().fold(0.0, f64::max)
 }
 
 /// Where a cell is freed.

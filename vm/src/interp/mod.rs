@@ -212,6 +212,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let mut direct = Direct::<W, R, M, AnyFunction> {
             numbers,
             pool: &self.program.pool,
+            flags: 0,
             ints: &mut ints[..],
             reals: &mut reals[..],
             adjoints: adjoints.as_mut().map_or(&mut [][..], |adjoints| &mut adjoints.cells),
@@ -238,10 +239,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
         /// The cells for steps of a mode with a function: lent by parts, so that the loop's own stay in registers.
         macro_rules! lent {
-            ($Mode:ident, $function:ident) => {
+            ($op:ident, $Mode:ident, $function:ident) => {
                 Direct::<W, R, $Mode, rows::$function> {
                     numbers,
                     pool: direct.pool,
+                    flags: $op.flags,
                     ints: &mut *direct.ints,
                     reals: &mut *direct.reals,
                     adjoints: &mut *direct.adjoints,
@@ -249,10 +251,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                     compiled_for: PhantomData,
                 }
             };
-            ($Mode:ident) => {
+            ($op:ident, $Mode:ident) => {
                 Direct::<W, R, $Mode, AnyFunction> {
                     numbers,
                     pool: direct.pool,
+                    flags: $op.flags,
                     ints: &mut *direct.ints,
                     reals: &mut *direct.reals,
                     adjoints: &mut *direct.adjoints,
@@ -339,13 +342,28 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                     }
                 };
             }
-            /// Adds to a real what any function has found.
+            /// Makes a step that is rare.
+            macro_rules! execute {
+                () => {{
+                    let Some(operation) = op.operation() else { break Pause::Structural };
+                    let moment = LoopPlace { counter, left };
+                    let outcome = rare.execute::<M>(operation, copied(found), cells!(), moment);
+                    if let Err(cause) = outcome {
+                        break Pause::Trap(cause);
+                    }
+                }};
+            }
+            /// Adds to a real what any function has found. A target without an adjoint carries nothing, but may lose something.
             macro_rules! accumulated {
                 ($form:expr) => {
                     if M::ON && is_silent(numbers.reals, direct.adjoint(found[0])) {
-                        check!(accumulate_any(op, $form, copied(found), lent!(Plain)));
+                        if op.flags & op::MAY_LOSE != 0 {
+                            execute!();
+                        } else {
+                            check!(accumulate_any(op, $form, copied(found), lent!(op, Plain)));
+                        }
                     } else {
-                        check!(accumulate_any(op, $form, copied(found), lent!(M)));
+                        check!(accumulate_any(op, $form, copied(found), lent!(op, M)));
                     }
                 };
             }
@@ -375,12 +393,12 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                                 }
                                 if M::ON && const { carries(OPERATION) } {
                                     if is_silent(numbers.reals, direct.adjoint(found[0])) {
-                                        check!(step(&mut lent!(Plain, $function), OPERATION, copied(found)));
+                                        check!(step(&mut lent!(op, Plain, $function), OPERATION, copied(found)));
                                     } else {
-                                        check!(apart(lent!(M, $function), copied(found)));
+                                        check!(apart(lent!(op, M, $function), copied(found)));
                                     }
                                 } else {
-                                    let mut lent = lent!(M, $function);
+                                    let mut lent = lent!(op, M, $function);
                                     check!(step(&mut lent, OPERATION, copied(found)));
                                     direct.drops += lent.drops;
                                 }
@@ -389,7 +407,12 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                         Kind::Jump => jump!(op),
                         Kind::JumpOntoInts => land!(op, op.holds(order_ints(found, direct.ints))),
                         Kind::BrInt => branch!(op, order_ints(found, direct.ints)),
-                        Kind::BrReal => branch!(op, order_reals(found, direct.reals, numbers.reals)),
+                        Kind::BrReal => {
+                            if R::LIFTED && !M::ON {
+                                rare.look_for_tie(counter, copied(found), direct.reals);
+                            }
+                            branch!(op, order_reals(found, direct.reals, numbers.reals))
+                        }
                         Kind::FromInt => join!(op, order_ints(found, direct.ints)),
                         Kind::FromReal => join!(op, order_reals(found, direct.reals, numbers.reals)),
                         Kind::Reals if const { !H::ACTIVE } && is_accumulation(op) => {
@@ -402,7 +425,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                             accumulated!(Form::IntsToReal)
                         }
                         Kind::Ints if op.update.is_reversible() && !(H::ACTIVE && tapes) => {
-                            check!(any_on_ints(op, copied(found), lent!(Plain)));
+                            check!(any_on_ints(op, copied(found), lent!(op, Plain)));
                         }
                         Kind::BrOnAdjoints => match rare.order(counter, cells!()) {
                             Ok(ordering) => branch!(op, ordering),
@@ -417,14 +440,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                                 break Pause::Trap(cause);
                             }
                         }
-                        _ => {
-                            let Some(operation) = op.operation() else { break Pause::Structural };
-                            let moment = LoopPlace { counter, left };
-                            let outcome = rare.execute::<M>(operation, copied(found), cells!(), moment);
-                            if let Err(cause) = outcome {
-                                break Pause::Trap(cause);
-                            }
-                        }
+                        _ => execute!(),
                     }
                 };
             }

@@ -252,6 +252,16 @@ pub const LANDS_ALWAYS: u8 = 12;
 ///
 /// [`Flow::may_stray`]: reviver_flow::Flow::may_stray
 pub const IS_MARKED: u8 = 16;
+/// On a step on reals: its operands 1 and 2, where they are sources that receive no share ([`Activity`]).
+///
+/// [`Activity`]: reviver_flow::Activity
+pub const IS_PASSIVE: [u8; 3] = [0, 4, 8];
+/// On a step on reals: where its target's adjoint is 0 a source may lose a derivative ([`StepActivity::may_lose`]).
+///
+/// [`StepActivity::may_lose`]: reviver_flow::StepActivity::may_lose
+pub const MAY_LOSE: u8 = 16;
+/// All flags that tell the activity of a step on reals.
+pub const ACTIVITY: u8 = IS_PASSIVE[1] | IS_PASSIVE[2] | MAY_LOSE;
 /// Where the three orderings lie under which the condition holds: below, equal, above.
 pub const ORDERINGS: u8 = 5;
 

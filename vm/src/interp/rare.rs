@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use reviver_flow::Step;
+use reviver_flow::{Step, StepActivity};
 use reviver_isa::instruction::Class;
 use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::step::{Engine, Failed, Operation, step};
@@ -11,11 +11,11 @@ use reviver_isa::step::{Engine, Failed, Operation, step};
 use crate::history::journal::Journal;
 use crate::history::{Cells, Cost, History, KeptSlot, RECORDS_OF_A_STEP};
 use crate::interp::address::{ADJOINT, Addresses};
-use crate::interp::keeping::Keeping;
+use crate::interp::keeping::{Keeping, is_tie, tie_size};
 use crate::interp::mode::{Mode, Plain};
 use crate::interp::ordering;
 use crate::program::{FORWARD, Program};
-use crate::reports::Reports;
+use crate::reports::{Loss, Reports};
 use crate::state::Counters;
 use crate::state::lanes::Lanes;
 use crate::trap::Cause;
@@ -58,6 +58,20 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         let [a, b, _] = self.scope.operands(step, cells.ints)?;
         let [a, b] = [a, b].map(|address| self.numbers.reals.of_bits(read(&cells, address)));
         Ok(ordering(a, b))
+    }
+
+    /// Reports a branch that compares two lifted reals which are equal here and not beside this point.
+    #[inline(never)]
+    pub fn look_for_tie(&mut self, counter: usize, [a, b, _]: [usize; 3], reals: &[R::Bits]) {
+        let (numbers, orders) = (self.numbers.reals, self.reports.orders());
+        if !self.reports.looks_for_kinks() {
+            return;
+        }
+        let [a, b] = [a, b].map(|cell| numbers.of_bits(reals[cell]));
+        if is_tie(numbers, a, b, orders) {
+            let at = self.program.instruction_at(counter, self.direction);
+            self.reports.note(at, Loss::Kink, tie_size(numbers, [a, b], orders));
+        }
     }
 
     /// Makes a step that names an adjoint: plainly, on copies of its real operands.
@@ -150,6 +164,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         copies_of: Option<[u32; 3]>,
     ) -> Keeping<'s, W, R, H, M> {
         let interval = self.clock.interval(moment.left);
+        let at = self.program.instruction_at(moment.counter, self.direction);
         let journal = Journal {
             history: &mut *self.history,
             interval,
@@ -161,7 +176,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
             numbers: self.numbers,
             tolerance: self.tolerance,
             pool: &self.program.pool,
-            at: self.program.instruction_at(moment.counter, self.direction),
+            at,
+            // A step that names an adjoint transports nothing.
+            activity: if copies_of.is_none() {
+                self.program.activity().step(at)
+            } else {
+                StepActivity::default()
+            },
             counters: &mut *self.counters,
             reports: &mut *self.reports,
             journal,

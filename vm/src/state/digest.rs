@@ -1,5 +1,6 @@
 //! Fingerprints of states. Neither digest contains counters, the step number or history.
 
+use reviver_flow::IndependentCells;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::program::Program;
@@ -45,6 +46,17 @@ pub fn value_digest(program: &Program, state: &State) -> Digest {
     hash.words(&state.reals[..main_reals as usize]);
     hash.storage(state);
     hash.digest()
+}
+
+/// What derivatives are taken with respect to.
+pub(crate) fn independent_digest(independent: &IndependentCells) -> u128 {
+    let mut hash = Hasher::default();
+    hash.count(independent.cells.len());
+    for cells in &independent.cells {
+        hash.word(u64::from(cells.start) << 32 | u64::from(cells.end));
+    }
+    hash.word(u64::from(independent.on_stack) << 1 | u64::from(independent.on_tape));
+    hash.digest().0
 }
 
 #[derive(Default)]

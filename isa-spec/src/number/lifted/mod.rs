@@ -45,6 +45,7 @@ where
     type Cell = Coefficients<R::Cell, N>;
     type Bits = [u64; N];
 
+    const LIFTED: bool = true;
     const EXACT: bool = R::EXACT;
 
     /// That of the primal.

@@ -40,7 +40,7 @@ pub fn hessians(subject: &Subject) -> Result<(), String> {
 }
 
 /// All reals of globals, those on a stack too.
-fn cells(subject: &Differentiated) -> Vec<Variable> {
+pub(super) fn cells(subject: &Differentiated) -> Vec<Variable> {
     let globals = subject.program.module().globals.iter().enumerate();
     let reals = globals.filter(|(_, global)| global.class == Class::Real);
     reals.flat_map(|(n, _)| subject.variables(n).unwrap_or_default()).collect()

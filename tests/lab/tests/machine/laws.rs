@@ -52,6 +52,7 @@ laws! {
     unchecked_runs: "unchecked runs come to the same"
     unchecked_gradients: "unchecked gradients are the same"
     hessians: "Hessians are symmetric"
+    confined_gradients: "a gradient by a few numbers is that by all"
     certain: "what is certain comes about"
     oracle_agrees: "the oracle agrees"
     inverse_undoes: "the inverse program undoes the program"

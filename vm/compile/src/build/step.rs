@@ -3,7 +3,7 @@
 
 use arrayvec::ArrayVec;
 use reviver_flow::alias::{Alias, Aliases};
-use reviver_flow::{Anchor, ArrayElement, Guards, Location, Slot, Step};
+use reviver_flow::{Anchor, ArrayElement, Guards, Location, Slot, Step, StepActivity};
 use reviver_isa::arith::Order;
 use reviver_isa::fault::Eval;
 use reviver_isa::instruction::Class;
@@ -128,6 +128,10 @@ impl<const GRADIENT: bool> StepEngine<'_, GRADIENT> {
         self.scope.draft
     }
 
+    fn activity(&self) -> StepActivity {
+        self.scope.activity.step(self.scope.at)
+    }
+
     fn slot(&self, cell: usize) -> Option<&Slot> {
         self.step.slots.get(cell)
     }
@@ -215,12 +219,33 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
     fn is_loud(&self, adjoint: SsaValue) -> Bit {
         Bit::Value(self.draft().op(OpKind::Test(Order::Ne), [adjoint, self.draft().real(0)]))
     }
-    fn receives(&self, cell: usize) -> Bit {
+    fn receives(&self, operand: usize, cell: usize) -> Bit {
         match self.slot(cell).map(|slot| slot.location) {
+            _ if self.activity().is_passive(operand) => Bit::Known(false),
             _ if !keeps(Rule::ConstantsReceiveNothing) => Bit::Known(true),
             Some(Location::Cell(anchor)) => self.scope.is_no_constant(anchor),
             Some(Location::Element(_)) => Bit::Known(true),
             None => Bit::Known(false),
+        }
+    }
+    // Where a report would be made the interpreter makes it.
+    fn looks_for_losses(&mut self, operation: Operation, sources: [usize; 2], _is_loud: Bit) {
+        for (source, operand) in [(0, 1), (1, 2)] {
+            if !self.activity().may_lose(operand) {
+                continue;
+            }
+            let look = || {
+                let partial =
+                    self.partial(operation, source, sources).and_then(|partial| self.admit(partial));
+                if partial.is_err() {
+                    self.scope.fail();
+                }
+            };
+            match self.receives(operand, operand) {
+                Bit::Known(true) => look(),
+                Bit::Known(false) => {}
+                Bit::Value(receives) => self.draft().guarded(receives, look),
+            }
         }
     }
     fn is_same(&self, a: usize, b: usize) -> Bit {

@@ -3,7 +3,7 @@
 
 use reviver_flow::call::Array;
 use reviver_flow::graph::Way;
-use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Location, Matrix, Slot};
+use reviver_flow::{Activity, Anchor, ArrayElement, ArrayIndex, Flow, Location, Matrix, Slot};
 use reviver_vm::CheckLevel;
 
 use super::activation::{Activations, AnchorPlace};
@@ -26,6 +26,7 @@ pub(super) struct StepWriter<'a> {
     /// The activation whose step is put down.
     pub activation: u32,
     pub gradient: bool,
+    pub activity: &'a Activity,
     pub level: CheckLevel,
     pub is_watched: bool,
     /// The instruction whose step is put down.

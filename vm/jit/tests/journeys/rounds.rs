@@ -6,6 +6,7 @@ use reviver_compile::build;
 use reviver_compile::form::{FrameZeros, Observed, SsaEnd, SsaForm, StopPlaces, Version};
 use reviver_compile::known::KnownCells;
 use reviver_compile::passes::{PASSES, improved};
+use reviver_flow::Activity;
 use reviver_flow::graph::Way;
 use reviver_vm::{CheckLevel, Program, Travel};
 
@@ -18,8 +19,9 @@ pub fn whole_form(text: &str, way: Way, level: CheckLevel) -> (Program, SsaForm)
     let position = if way == Way::Along { program.begin() } else { program.end() };
     let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
     let (stops, known, observed) = (StopPlaces::default(), KnownCells::default(), Observed::Anywhere);
+    let (gradient, is_watched, activity) = (false, false, Activity::default());
     let version =
-        Version { position, way, gradient: false, level, is_watched: false, stops, zeros, known, observed };
+        Version { position, way, gradient, activity, level, is_watched, stops, zeros, known, observed };
     let form = build(program.module(), program.flow(), version).unwrap();
     (program, form)
 }

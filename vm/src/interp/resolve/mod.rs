@@ -5,7 +5,7 @@ mod windows;
 
 use reviver_flow::graph::{BlockEnd, Edge, Way};
 use reviver_flow::step::Orderings;
-use reviver_flow::{Flow, Step, StepLink};
+use reviver_flow::{Activity, Flow, Step, StepActivity, StepLink};
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Module;
@@ -42,6 +42,25 @@ pub(crate) fn resolve(module: &Module, flow: &Flow) -> Resolved {
     let needs_windows = windows.iter().any(|entries| !entries.is_empty());
     let lookups = ways.map(|way| if needs_windows { lookups(&numbered, way) } else { Vec::new() });
     Resolved { code, calls: calls::calls(module, flow), lookups, windows, indexings }
+}
+
+/// The same code, whose steps know which of their sources carry derivatives.
+pub(crate) fn with_activity(code: &[Vec<Op>; 2], activity: &Activity) -> [Vec<Op>; 2] {
+    let known = |at: usize, op: &Op| {
+        let is_carrier = op.operation().is_some_and(|operation| operation.class() == Class::Real);
+        let step = if is_carrier { activity.step(at as u32) } else { StepActivity::default() };
+        let passive =
+            (1..3).filter(|&operand| step.is_passive(operand)).map(|operand| op::IS_PASSIVE[operand]);
+        let flags = passive.fold(if step.loses_any() { op::MAY_LOSE } else { 0 }, |flags, flag| flags | flag);
+        let others = if is_carrier { op.flags & !op::ACTIVITY } else { op.flags };
+        Op { flags: others | flags, ..*op }
+    };
+    let [along, against] = code;
+    let last = against.len().saturating_sub(1);
+    [
+        along.iter().enumerate().map(|(at, op)| known(at, op)).collect(),
+        against.iter().enumerate().map(|(n, op)| known(last - n, op)).collect(),
+    ]
 }
 
 /// The operands of a step: their addresses, or their numbers in the window.

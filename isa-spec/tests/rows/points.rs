@@ -1,0 +1,47 @@
+//! Points at which rows have a value, and no derivative or a kink: found by asking the rows.
+
+use reviver_isa::function::{Form, Function};
+use reviver_isa::number::{Arithmetic, F64, Wide};
+use reviver_isa::step::Operation;
+use reviver_isa::update::Update;
+
+/// A source may lose a derivative only where its row has a value and no derivative; that of division traps with its value.
+#[test]
+fn rows_tell_where_they_have_no_derivative() {
+    let sources = Function::ALL.iter().flat_map(|&function| [(function, 0), (function, 1)]);
+    let lacking: Vec<_> = sources.filter(|(function, source)| function.may_lack_partial(*source)).collect();
+    let expected = [
+        (Function::Pow, 0),
+        (Function::Pow, 1),
+        (Function::Sqrt, 0),
+        (Function::Asin, 0),
+        (Function::Acos, 0),
+        (Function::Atan2, 0),
+        (Function::Atan2, 1),
+        (Function::Cbrt, 0),
+        (Function::Hypot, 0),
+        (Function::Hypot, 1),
+    ];
+    assert_eq!(lacking, expected);
+}
+
+/// Rows that compare numbers to stay in range have no kink where these are equal.
+#[test]
+fn rows_tell_where_they_have_a_kink() {
+    let numbers = Arithmetic { words: Wide, reals: F64 };
+    let operation = |function, form| Operation { update: Update::Add, function, form, undoes: false };
+    let with_kinks = Function::ALL.iter().filter(|&&function| {
+        operation(function, Form::Real).may_tie() && function.forms().any(|form| form == Form::Real)
+    });
+    let expected = [Function::Min, Function::Max, Function::Abs, Function::Relu];
+    assert_eq!(with_kinks.copied().collect::<Vec<_>>(), expected);
+    let ties =
+        |function, a: f64, b: f64| operation(function, Form::Real).finds_tie(&numbers, (a, b), |a, b| a == b);
+    assert!(ties(Function::Max, 2.0, 2.0) && !ties(Function::Max, 2.0, 3.0));
+    assert!(
+        ties(Function::Abs, 0.0, 0.0) && ties(Function::Relu, -0.0, 0.0) && !ties(Function::Abs, 1.0, 1.0)
+    );
+    let below =
+        Operation { update: Update::Add, function: Function::Lt, form: Form::RealsToInt, undoes: false };
+    assert!(below.finds_tie(&numbers, (1.0, 1.0), |a, b| a == b));
+}

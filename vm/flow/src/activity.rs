@@ -1,0 +1,438 @@
+//! Activity: which sources of steps carry derivatives. A cell is *varied* if it may depend on a number that derivatives are taken
+//! with respect to, *useful* if a loss may depend on it, and *active* if both. All engines read the result: a source that isn't varied
+//! receives no share, and the partial derivative with respect to it is never evaluated.
+//!
+//! The analysis has one node for each variable: a global, a variable of a frame, a parameter, the stack, and each tape. Arrays are one
+//! node, and so is a variable in all calls of its procedure. The order of steps doesn't matter, so that the result is conservative: a
+//! cell that is reused counts as active everywhere. Integers are never active. Knows no state and no engine.
+//!
+//! L. Hascoët, U. Naumann, V. Pascual, "'To be recorded' analysis in reverse-mode automatic differentiation" (2005), section 2.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::sync::Arc;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Module, Passing};
+use reviver_isa::update::{Action, Direction, Store};
+
+use crate::call::Passed;
+use crate::slot::{Anchor, Location, Slot};
+use crate::{Flow, Step, StepLink};
+
+/// The numbers at the start that derivatives are taken with respect to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct IndependentCells {
+    /// Offsets among the reals.
+    pub cells: Vec<Range<u32>>,
+    /// Whether values on the stack of reals are among them.
+    pub on_stack: bool,
+    /// The same of the input tape.
+    pub on_tape: bool,
+}
+
+/// What is known of the sources of each step. The default knows nothing: every source receives, and nothing is reported.
+/// A clone shares it.
+#[derive(Clone, Debug, Default)]
+pub struct Activity {
+    known: Option<Arc<KnownActivity>>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct KnownActivity {
+    independent: IndependentCells,
+    losses: Option<Vec<u32>>,
+    /// One for each instruction.
+    steps: Vec<StepActivity>,
+    /// A digest of what engines read.
+    digest: u64,
+}
+
+/// The bit of an even operand.
+const FORWARD: u8 = 1 << 3;
+
+/// What is known of the sources of one step, by its operands 1 and 2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct StepActivity(u8);
+
+impl StepActivity {
+    /// Whether an operand is a source that isn't varied.
+    #[inline(always)]
+    pub fn is_passive(self, operand: usize) -> bool {
+        self.0 & 1 << (operand & 3) & 0b0110 != 0
+    }
+
+    /// Whether an operand is active, and its partial derivative may be infinite or undefined where the function has a value: then a
+    /// target whose adjoint is 0 may hide a derivative.
+    #[inline(always)]
+    pub fn may_lose(self, operand: usize) -> bool {
+        self.0 & 1 << ((operand & 3) + 4) & 0b0110_0000 != 0
+    }
+
+    /// The same of a run forward over lifted numbers, where a source whose tangent is 0 may hide a derivative: also if the target is a
+    /// result that nothing else is made of.
+    pub fn may_lose_forward(self, operand: usize) -> bool {
+        self.0 & FORWARD << (operand & 1) != 0
+    }
+
+    /// Whether [`StepActivity::may_lose`] holds for any operand.
+    pub fn loses_any(self) -> bool {
+        self.0 >> 4 & 0b0110 != 0
+    }
+
+    /// Whether [`StepActivity::may_lose_forward`] holds for any operand.
+    pub fn loses_any_forward(self) -> bool {
+        self.0 & (FORWARD | FORWARD << 1) != 0
+    }
+
+    fn with_passive(self, operand: usize) -> StepActivity {
+        StepActivity(self.0 | 1 << (operand & 3))
+    }
+
+    fn with_loss(self, operand: usize) -> StepActivity {
+        StepActivity(self.0 | 1 << ((operand & 3) + 4))
+    }
+
+    fn with_loss_forward(self, operand: usize) -> StepActivity {
+        StepActivity(self.0 | FORWARD << (operand & 1))
+    }
+}
+
+impl PartialEq for Activity {
+    fn eq(&self, other: &Activity) -> bool {
+        match (&self.known, &other.known) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other) || own == other,
+            (own, other) => own.is_none() && other.is_none(),
+        }
+    }
+}
+
+impl Eq for Activity {}
+
+impl Hash for Activity {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.known.as_ref().map(|known| known.digest).hash(state);
+    }
+}
+
+impl Activity {
+    /// Of derivatives with respect to some numbers: of any loss, or of losses in cells with these offsets among the reals.
+    pub fn of(
+        module: &Module,
+        flow: &Flow,
+        independent: &IndependentCells,
+        losses: Option<&[u32]>,
+    ) -> Activity {
+        let graph = Dependencies::of(module, flow);
+        let steps = graph.steps(module, flow, independent, losses);
+        let mut hasher = DefaultHasher::new();
+        (independent, &steps).hash(&mut hasher);
+        let (independent, losses) = (independent.clone(), losses.map(<[u32]>::to_vec));
+        let known = KnownActivity { independent, losses, steps, digest: hasher.finish() };
+        Activity { known: Some(Arc::new(known)) }
+    }
+
+    /// What derivatives are taken with respect to; none where nothing is known.
+    pub fn independent(&self) -> Option<&IndependentCells> {
+        self.known.as_deref().map(|known| &known.independent)
+    }
+
+    /// Whether it is that of some losses, or of any, with respect to some numbers.
+    pub fn is_of(&self, independent: &IndependentCells, losses: Option<&[u32]>) -> bool {
+        let is_of =
+            |known: &KnownActivity| known.independent == *independent && known.losses.as_deref() == losses;
+        self.known.as_deref().is_some_and(is_of)
+    }
+
+    /// What is known of the step of an instruction.
+    pub fn step(&self, at: u32) -> StepActivity {
+        let step = self.known.as_deref().and_then(|known| known.steps.get(at as usize));
+        step.copied().unwrap_or_default()
+    }
+}
+
+/// Nodes that aren't declared.
+const STACK: u32 = 0;
+const INPUT: u32 = 1;
+const OUTPUT: u32 = 2;
+const FIRST_GLOBAL: u32 = 3;
+
+/// Variables, and which are made of which.
+struct Dependencies {
+    nodes: Nodes,
+    /// What the content of a node goes into.
+    onward: Vec<HashSet<u32>>,
+    /// Whether adjoints are operands, or a rule stands in for some: then every cell counts as active, since what adjoints mean is the
+    /// program's business.
+    names_adjoints: bool,
+}
+
+impl Dependencies {
+    fn of(module: &Module, flow: &Flow) -> Dependencies {
+        let nodes = Nodes::of(module, flow);
+        let names_adjoints = flow.steps().iter().any(Step::names_adjoint)
+            || module.procedures.iter().any(|procedure| procedure.rule.is_some());
+        let onward = vec![HashSet::new(); nodes.count as usize];
+        let mut found = Dependencies { nodes, onward, names_adjoints };
+        let is_uncall = |step: &Step| step.operation.update.action() == Action::Call(Direction::Backward);
+        let goes_back = flow.steps().iter().any(is_uncall);
+        for (number, at) in instructions(module) {
+            if let Some(step) = flow.step(at) {
+                found.visit(module, flow, (number, step), goes_back);
+            }
+        }
+        found
+    }
+
+    /// Notes what a step makes of what. Where something is uncalled, values also leave stores where they are put there.
+    fn visit(&mut self, module: &Module, flow: &Flow, (number, step): (usize, &Step), goes_back: bool) {
+        let node =
+            |operand: usize| step.slots.get(operand).and_then(|slot| self.nodes.slot(flow, number, slot));
+        let [first, second, third] = [node(0), node(1), node(2)];
+        match step.operation.update.action() {
+            Action::Accumulate | Action::Replace => {
+                self.flows(second, first);
+                self.flows(third, first);
+            }
+            Action::Rotate => {
+                self.flows(first, second);
+                self.flows(second, first);
+                self.flows(third, first);
+                self.flows(third, second);
+            }
+            Action::Exchange => {
+                self.flows(first, second);
+                self.flows(second, first);
+            }
+            Action::Put(store) => self.moves(first, Some(store_node(store)), goes_back),
+            Action::Take(store) => self.moves(Some(store_node(store)), first, goes_back),
+            Action::Call(_) => self.passes(module, flow, number, step),
+            Action::Map
+            | Action::Erase(_)
+            | Action::Clear
+            | Action::Test
+            | Action::Jump
+            | Action::Join
+            | Action::Begin
+            | Action::End
+            | Action::Tasks(_)
+            | Action::Show
+            | Action::Switch(_) => {}
+        }
+    }
+
+    fn moves(&mut self, from: Option<u32>, to: Option<u32>, goes_back: bool) {
+        self.flows(from, to);
+        if goes_back {
+            self.flows(to, from);
+        }
+    }
+
+    /// A parameter is made of what is passed, and that of the parameter where the callee may change it.
+    fn passes(&mut self, module: &Module, flow: &Flow, number: usize, step: &Step) {
+        let StepLink::Call(call) = step.link else { return };
+        let Some(site) = flow.call(call) else { return };
+        let Some(callee) = module.procedures.get(site.procedure as usize) else { return };
+        let passed = site.arguments.iter().zip(&callee.parameters).zip(0..);
+        for ((argument, parameter), n) in passed.filter(|((_, parameter), _)| parameter.class == Class::Real)
+        {
+            let own = self.nodes.anchor(site.procedure as usize, Anchor::Parameter(n));
+            let given = self.nodes.passed(flow, number, argument);
+            self.flows(given, own);
+            if parameter.passing == Passing::InOut {
+                self.flows(own, given);
+            }
+        }
+    }
+
+    /// Notes that the content of one node may come into another one. No node is a constant or an integer.
+    fn flows(&mut self, from: Option<u32>, to: Option<u32>) {
+        if let (Some(from), Some(to)) = (from, to)
+            && let Some(onward) = self.onward.get_mut(from as usize)
+        {
+            onward.insert(to);
+        }
+    }
+
+    /// What is known of every step.
+    fn steps(
+        &self,
+        module: &Module,
+        flow: &Flow,
+        independent: &IndependentCells,
+        losses: Option<&[u32]>,
+    ) -> Vec<StepActivity> {
+        let varied = self.varied(independent);
+        let useful = self.useful(losses);
+        let hidden = self.hidden(&useful);
+        let is_in = |set: &[bool], node: u32| self.names_adjoints || set.get(node as usize) == Some(&true);
+        let mut all = vec![StepActivity::default(); flow.steps().len()];
+        for (number, at) in instructions(module) {
+            let (Some(step), Some(known)) = (flow.step(at), all.get_mut(at as usize)) else { continue };
+            let targets = step.operation.update.shape().targets();
+            let target = step.slots.first().and_then(|slot| self.nodes.slot(flow, number, slot));
+            let [is_useful, is_hidden] =
+                [&useful, &hidden].map(|set| target.is_some_and(|target| is_in(set, target)));
+            for (operand, slot) in step.slots.iter().enumerate().skip(targets) {
+                // That constants receive nothing is known anyway.
+                let Some(node) = self.nodes.slot(flow, number, slot) else { continue };
+                if !is_in(&varied, node) {
+                    *known = known.with_passive(operand);
+                } else if is_useful && step.operation.may_lack_partial((operand - targets) as u8) {
+                    *known = known.with_loss_forward(operand);
+                    *known = if is_hidden { known.with_loss(operand) } else { *known };
+                }
+            }
+        }
+        all
+    }
+
+    /// The nodes that may depend on the numbers in question.
+    fn varied(&self, independent: &IndependentCells) -> Vec<bool> {
+        let cells = independent.cells.iter().flat_map(|range| self.nodes.fixed_in(range.start, range.end));
+        let stack = independent.on_stack.then_some(STACK);
+        let tape = independent.on_tape.then_some(INPUT);
+        let onward = |node: u32| self.onward.get(node as usize).into_iter().flatten().copied();
+        reached(self.nodes.count, cells.chain(stack).chain(tape), onward)
+    }
+
+    /// The nodes that a loss may depend on.
+    fn useful(&self, losses: Option<&[u32]>) -> Vec<bool> {
+        let Some(losses) = losses else { return vec![true; self.nodes.count as usize] };
+        let mut backward = vec![Vec::new(); self.nodes.count as usize];
+        for (from, onward) in (0..).zip(&self.onward) {
+            for &to in onward {
+                if let Some(sources) = backward.get_mut(to as usize) {
+                    sources.push(from);
+                }
+            }
+        }
+        let sources = |node: u32| backward.get(node as usize).into_iter().flatten().copied();
+        let losses = losses.iter().flat_map(|&loss| self.nodes.fixed_in(loss, loss + 1));
+        reached(self.nodes.count, losses, sources)
+    }
+
+    /// The nodes that go into something that is useful. Their adjoints may be 0 although a loss depends on them; that of a loss which
+    /// nothing is made of is the seed, and those of its neighbours in an array don't matter.
+    fn hidden(&self, useful: &[bool]) -> Vec<bool> {
+        let is_useful = |node: &u32| useful.get(*node as usize) == Some(&true);
+        self.onward.iter().map(|onward| onward.iter().any(is_useful)).collect()
+    }
+}
+
+/// Which of some nodes are reached from a few.
+fn reached<I: Iterator<Item = u32>>(
+    count: u32,
+    from: impl Iterator<Item = u32>,
+    next: impl Fn(u32) -> I,
+) -> Vec<bool> {
+    let mut found = vec![false; count as usize];
+    let mut waiting: Vec<u32> = from.collect();
+    while let Some(node) = waiting.pop() {
+        if let Some(seen) = found.get_mut(node as usize).filter(|seen| !**seen) {
+            *seen = true;
+            waiting.extend(next(node));
+        }
+    }
+    found
+}
+
+/// Every instruction, with the number of its procedure.
+fn instructions(module: &Module) -> impl Iterator<Item = (usize, u32)> {
+    let procedures = module.procedures.iter().enumerate();
+    procedures.flat_map(|(number, procedure)| (procedure.entry..=procedure.exit).map(move |at| (number, at)))
+}
+
+fn store_node(store: Store) -> u32 {
+    match store {
+        Store::Stack => STACK,
+        Store::Input => INPUT,
+        Store::Output => OUTPUT,
+    }
+}
+
+/// The nodes of variables.
+struct Nodes {
+    /// Real globals and main's variables with at least one cell: the first cell, and the node.
+    fixed: Vec<(u32, u32)>,
+    /// Of each procedure: the first cells of its real variables, and their nodes.
+    frames: Vec<Vec<(u32, u32)>>,
+    /// The node of each procedure's first parameter.
+    parameters: Vec<u32>,
+    count: u32,
+}
+
+impl Nodes {
+    fn of(module: &Module, flow: &Flow) -> Nodes {
+        let layout = flow.layout();
+        let mut count = FIRST_GLOBAL;
+        let mut next = || {
+            count += 1;
+            count - 1
+        };
+        let globals = module.globals.iter().zip(&layout.globals);
+        let reals = globals.filter(|(global, _)| global.class == Class::Real && global.shape.cells() > 0);
+        let mut fixed: Vec<(u32, u32)> = reals.map(|(_, &start)| (start, next())).collect();
+        let (mut frames, mut parameters) = (Vec::new(), Vec::new());
+        for (procedure, offsets) in module.procedures.iter().zip(&layout.frames) {
+            let variables = procedure.frame.iter().zip(offsets);
+            let reals = variables.filter(|(variable, _)| variable.class == Class::Real);
+            let reals = reals.filter(|(variable, _)| variable.shape.cells() > 0);
+            frames.push(reals.map(|(_, &offset)| (offset, next())).collect::<Vec<_>>());
+            let own: Vec<u32> = procedure.parameters.iter().map(|_| next()).collect();
+            parameters.push(own.first().copied().unwrap_or(0));
+        }
+        let main = frames.first().into_iter().flatten();
+        fixed.extend(main.map(|&(offset, node)| (layout.main_reals + offset, node)));
+        Nodes { fixed, frames, parameters, count }
+    }
+
+    /// The node of a real operand; none of a constant, and of an integer.
+    fn slot(&self, flow: &Flow, procedure: usize, slot: &Slot) -> Option<u32> {
+        if slot.class != Class::Real {
+            return None;
+        }
+        let anchor = match slot.location {
+            Location::Cell(anchor) => anchor,
+            Location::Element(number) => flow.element(number)?.base(),
+        };
+        self.anchor(procedure, anchor)
+    }
+
+    /// The node that real cells of a procedure belong to.
+    fn anchor(&self, procedure: usize, anchor: Anchor) -> Option<u32> {
+        match anchor {
+            Anchor::Constant(_) => None,
+            Anchor::Fixed(cell) => declared(&self.fixed, cell),
+            Anchor::Frame(_, offset) => declared(self.frames.get(procedure)?, offset),
+            Anchor::Parameter(n) => Some(self.parameters.get(procedure)? + n),
+        }
+    }
+
+    /// The node of what a call passes.
+    fn passed(&self, flow: &Flow, procedure: usize, passed: &Passed) -> Option<u32> {
+        let base = match *passed {
+            Passed::Cell(ref slot) => return self.slot(flow, procedure, slot),
+            Passed::Whole(array) | Passed::Span { array, .. } => array.base,
+            Passed::Matrix(matrix)
+            | Passed::Flat(matrix)
+            | Passed::Row { matrix, .. }
+            | Passed::Column { matrix, .. } => matrix.base,
+        };
+        self.anchor(procedure, base)
+    }
+
+    /// The nodes that some cells belong to.
+    fn fixed_in(&self, first: u32, end: u32) -> impl Iterator<Item = u32> {
+        let end = self.fixed.partition_point(|(start, _)| *start < end);
+        let first = self.fixed.partition_point(|(start, _)| *start <= first).saturating_sub(1).min(end);
+        self.fixed.get(first..end).unwrap_or_default().iter().map(|(_, node)| *node)
+    }
+}
+
+/// The node of the declaration that a cell belongs to, by where each begins.
+fn declared(starts: &[(u32, u32)], cell: u32) -> Option<u32> {
+    let behind = starts.partition_point(|(start, _)| *start <= cell);
+    behind.checked_sub(1).and_then(|n| starts.get(n)).map(|(_, node)| *node)
+}
