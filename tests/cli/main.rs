@@ -1,8 +1,8 @@
 //! The `reviver` command as its users meet it: what goes in, what comes out on which stream, and the
 //! exit code. What programs compute is tested elsewhere.
 
-#[cfg(feature = "arrow")]
 mod activity;
+#[cfg(feature = "arrow")]
 mod arrow;
 mod bad_input;
 mod batch;
