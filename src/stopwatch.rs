@@ -9,6 +9,8 @@ pub struct TimedWork<'w, E> {
     /// So often it is done in one timed part.
     repeats: u32,
     best: Duration,
+    /// What it took before it was timed in parts.
+    first: Duration,
 }
 
 /// One timed part takes about so long, so that the clock's own time doesn't count.
@@ -21,12 +23,14 @@ impl<'w, E> TimedWork<'w, E> {
     /// Does it once, and again if that was quick, which tells how often to do it in a timed part: what is done for the first time,
     /// with cold caches, is no measure for what is done often.
     pub fn new(work: impl FnMut() -> Result<(), E> + 'w) -> Result<TimedWork<'w, E>, E> {
-        let mut timed = TimedWork { work: Box::new(work), repeats: 1, best: Duration::MAX };
+        let mut timed =
+            TimedWork { work: Box::new(work), repeats: 1, best: Duration::MAX, first: Duration::ZERO };
         timed.round()?;
         if timed.best < LONG {
             timed.best = Duration::MAX;
             timed.round()?;
         }
+        timed.first = timed.best;
         let once = timed.best.max(Duration::from_nanos(1));
         let repeats = u32::try_from(PART.as_nanos() / once.as_nanos()).unwrap_or(MOST_REPEATS);
         timed.repeats = repeats.clamp(1, MOST_REPEATS);
@@ -43,20 +47,24 @@ impl<'w, E> TimedWork<'w, E> {
         Ok(())
     }
 
-    /// What it took to do it once, in the best of the timed parts.
+    /// What it took to do it once, in the best of the timed parts; what it took at first where none of these came to its end.
     pub fn seconds(&self) -> f64 {
-        self.best.as_secs_f64() / f64::from(self.repeats)
+        let is_timed = self.best < Duration::MAX;
+        if is_timed { self.best.as_secs_f64() / f64::from(self.repeats) } else { self.first.as_secs_f64() }
     }
 }
 
-/// Times all pieces in turns until a moment, each as often as the others and at least once; how many rounds that were.
-pub fn in_turns<E>(works: &mut [TimedWork<'_, E>], until: Instant) -> Result<u64, E> {
+/// Times all pieces in turns until a time point, each as often as the others and at least once; how many rounds came to their end, and
+/// what has ended the last one.
+pub fn in_turns<E>(works: &mut [TimedWork<'_, E>], until: Instant) -> (u64, Result<(), E>) {
     let mut rounds = 0;
     loop {
-        works.iter_mut().try_for_each(TimedWork::round)?;
+        if let Err(error) = works.iter_mut().try_for_each(TimedWork::round) {
+            return (rounds, Err(error));
+        }
         rounds += 1;
         if Instant::now() >= until {
-            return Ok(rounds);
+            return (rounds, Ok(()));
         }
     }
 }
@@ -79,8 +87,9 @@ mod tests {
             Ok(())
         });
         let mut works = [quick.unwrap(), slow.unwrap()];
-        assert_eq!(in_turns(&mut works, Instant::now()), Ok(1));
-        assert!(works[1].seconds() >= 0.003 && works[0].seconds() < 0.001);
+        assert_eq!(in_turns(&mut works, Instant::now()), (1, Ok(())));
+        let [quick, slow] = works.each_ref().map(TimedWork::seconds);
+        assert!(slow >= 0.003 && quick < 0.001);
         drop(works);
         assert!(counts[0] > 100 && counts[1] == 3, "{counts:?}");
     }
@@ -94,6 +103,6 @@ mod tests {
             if left == 0 { Err("broken") } else { Ok(()) }
         });
         let until = Instant::now() + Duration::from_secs(60);
-        assert_eq!(in_turns(&mut [work.unwrap()], until), Err("broken"));
+        assert_eq!(in_turns(&mut [work.unwrap()], until), (1, Err("broken")));
     }
 }

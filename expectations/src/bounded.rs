@@ -23,6 +23,8 @@ pub(crate) enum Halt {
     Memory(u64),
     #[error(transparent)]
     NoMemory(#[from] OutOfMemory),
+    #[error("it was stopped")]
+    Interrupted,
 }
 
 impl Halt {
@@ -42,7 +44,7 @@ impl Halt {
     pub fn explanation(&self) -> Option<Box<Explanation>> {
         match self {
             Halt::Trap { explanation, .. } => Some(explanation.clone()),
-            Halt::Steps(_) | Halt::Memory(_) | Halt::NoMemory(_) => None,
+            Halt::Steps(_) | Halt::Memory(_) | Halt::NoMemory(_) | Halt::Interrupted => None,
         }
     }
 }
@@ -91,7 +93,8 @@ pub(crate) fn go(machine: &mut Machine, travel: Travel, limits: TestLimits) -> R
         match machine.run(travel, budget) {
             Ok(Stop::Bound) => return Ok(()),
             Ok(Stop::Budget) if budget == 0 => return Ok(()),
-            Ok(Stop::Budget | Stop::Shown { .. } | Stop::Interrupted) => {}
+            Ok(Stop::Budget | Stop::Shown { .. }) => {}
+            Ok(Stop::Interrupted) => return Err(Halt::Interrupted),
             Err(trap) => {
                 let explanation = Box::new(explain(machine.program(), machine.state(), trap));
                 return Err(Halt::Trap { trap, explanation });

@@ -101,7 +101,7 @@ fn subject(
         })?;
     }
     let subject = Subject::new(ready.program, first, line.given.exact, settings.limits.max_steps)?;
-    Ok(Subject { runner: ready.runner, ..subject })
+    Ok(Subject { runner: ready.runner, interrupt: ready.interrupt, ..subject })
 }
 
 fn misses(

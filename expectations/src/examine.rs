@@ -51,7 +51,11 @@ impl Examination<'_> {
         for line in &expectations.lines {
             let begun = Instant::now();
             let assessment = match &line.read {
-                Ok(expectation) => self.ran(expectation),
+                Ok(_) if self.settings.is_interrupted() => stopped(),
+                Ok(expectation) => match self.ran(expectation) {
+                    Assessment::Missed(_) if self.settings.is_interrupted() => stopped(),
+                    assessment => assessment,
+                },
                 Err(error) => Assessment::Missed(vec![Mismatch::new("an expectation", error.to_string())]),
             };
             let (line, text) = (line.line, line.text.clone());
@@ -62,7 +66,9 @@ impl Examination<'_> {
         for (line, assessed) in expectations.lines.iter().zip(&mut assessed) {
             if let Ok(Expectation::Property(property)) = &line.read {
                 let tally = properties.next().map(|tally| tally.assessment(has_runs));
-                assessed.assessment = self.judged(property, tally);
+                // What was seen until then could be broken by what comes.
+                let is_known = !self.settings.is_interrupted();
+                assessed.assessment = if is_known { self.judged(property, tally) } else { stopped() };
             }
         }
         assessed
@@ -131,6 +137,11 @@ impl Examination<'_> {
             (_, None) => Assessment::Unjudged("nothing was run".to_owned()),
         }
     }
+}
+
+/// A line that was stopped, or not begun, by a signal.
+fn stopped() -> Assessment {
+    Assessment::Unjudged("stopped before it was judged".to_owned())
 }
 
 /// Whether properties could be judged by what a line runs.

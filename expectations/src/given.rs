@@ -1,6 +1,7 @@
 //! From what a line gives to a machine at its start.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use reviver_isa::Module;
 use reviver_vm::given::Tape;
@@ -57,6 +58,7 @@ pub struct ReadyProgram {
     pub program: Arc<Program>,
     pub runner: Option<Arc<dyn Runner>>,
     limits: TestLimits,
+    pub interrupt: Option<Arc<AtomicBool>>,
 }
 
 impl ReadyProgram {
@@ -77,7 +79,8 @@ impl ReadyProgram {
         };
         let program = Arc::new(Program::new(module, 0).map_err(rules)?);
         let runner = (settings.prepare)(&program).map_err(NoStart::Engine)?;
-        Ok(ReadyProgram { program, runner, limits: settings.limits })
+        let interrupt = settings.interrupt.cloned();
+        Ok(ReadyProgram { program, runner, limits: settings.limits, interrupt })
     }
 
     /// At its start, or to travel backward at its end, with everything given.
@@ -93,6 +96,9 @@ impl ReadyProgram {
         }?;
         if let Some(runner) = &self.runner {
             machine.run_by(runner.clone());
+        }
+        if let Some(flag) = &self.interrupt {
+            machine.stop_when(flag.clone());
         }
         if given.exact {
             machine.keep_residues();

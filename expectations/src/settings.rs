@@ -1,6 +1,7 @@
 //! How programs are run: by whom, and within which limits.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use reviver_assembler::limits::AssemblyLimits;
 use reviver_vm::differentiate::{Gradient, Subject, Variable};
@@ -37,11 +38,25 @@ pub struct TestSettings<'a> {
     pub prepare: &'a PrepareRunner<'a>,
     pub gradients: &'a JudgeGradient<'a>,
     pub limits: TestLimits,
+    /// A flag that stops runs once it is set; lines that aren't done then aren't judged.
+    pub interrupt: Option<&'a Arc<AtomicBool>>,
+}
+
+impl TestSettings<'_> {
+    /// Whether the flag is set.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
 }
 
 impl TestSettings<'static> {
     /// The interpreter makes the steps, within the usual limits; nothing else is asked of gradients.
     pub fn interpreted() -> TestSettings<'static> {
-        TestSettings { prepare: &|_| Ok(None), gradients: &|_, _, _| None, limits: TestLimits::default() }
+        TestSettings {
+            prepare: &|_| Ok(None),
+            gradients: &|_, _, _| None,
+            limits: TestLimits::default(),
+            interrupt: None,
+        }
     }
 }

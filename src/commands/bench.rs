@@ -7,20 +7,29 @@ use reviver::{CheckLevel, CompileOptions, EngineChoice, Error, Executable, LossC
 use reviver_vm::{Program, State, Travel};
 
 use crate::cli::BenchOptions;
-use crate::failure::{Exit, Failure, Fallible};
+use crate::failure::{Exit, Failure, Fallible, all, counted};
 use crate::output::bench::{BenchPage, EngineFigures, Figure};
 use crate::stopwatch::{TimedWork, in_turns};
-use crate::{output, read, start, streams};
+use crate::{interrupt, output, read, start, streams, subject};
 
 pub fn run(options: &BenchOptions) -> Fallible {
     start::check_input(&options.given, &[])?;
     let program = start::plain_program(&options.given)?;
     let state = start::machine(&options.given, &program, Travel::Forward)?.into_state();
     let page = page(options, &program, &state)?;
-    streams::print_with(|out| match options.json {
-        true => output::object(page.members(), &Ok(()), out),
+    let verdict = match page.is_stopped {
+        true => {
+            let rounds = counted(usize::try_from(page.rounds).unwrap_or(usize::MAX), "round");
+            Err(subject::interrupted(&format_args!("stopped after {rounds}")))
+        }
+        false => Ok(()),
+    };
+    let printed = streams::print_with(|out| match options.json {
+        true => output::object(page.members(), &verdict, out),
         false => page.text(out),
-    })
+    });
+    let verdict = if options.json { verdict.map_err(Failure::told) } else { verdict };
+    all([verdict, printed])
 }
 
 /// An engine with a program that is ready to be called.
@@ -53,10 +62,14 @@ fn page(options: &BenchOptions, program: &Arc<Program>, state: &State) -> Fallib
             Err(error) => return Err(failure(options, error)),
         }
     }
-    let rounds =
-        measured(&mut contenders, state, options.seconds).map_err(|error| failure(options, error))?;
+    let (rounds, ended) = measured(&mut contenders, state, options.seconds);
+    let is_stopped = match ended {
+        Ok(()) => false,
+        Err(Error::Interrupted) => true,
+        Err(error) => return Err(failure(options, error)),
+    };
     let engines = contenders.into_iter().map(|contender| (contender.compiled, contender.figures)).collect();
-    Ok(BenchPage { engines, missing, rounds, seconds: started.elapsed().as_secs_f64() })
+    Ok(BenchPage { engines, missing, rounds, is_stopped, seconds: started.elapsed().as_secs_f64() })
 }
 
 fn contender(
@@ -73,18 +86,32 @@ fn contender(
     Ok(Contender { compiled, program, loss, figures: EngineFigures { native, ..EngineFigures::default() } })
 }
 
-/// Times everything, and puts down what it took; how many rounds there were.
-fn measured(contenders: &mut [Contender], state: &State, seconds: f64) -> Result<u64, Error> {
+/// Times everything, and puts down what it took; how many rounds there were, and what has ended them early. What was timed before is put
+/// down then too.
+fn measured(contenders: &mut [Contender], state: &State, seconds: f64) -> (u64, Result<(), Error>) {
     let mut works = Vec::new();
     let mut deeds = Vec::new();
-    for (n, contender) in contenders.iter_mut().enumerate() {
+    let mut begun = Ok(());
+    'contenders: for (n, contender) in contenders.iter_mut().enumerate() {
         for deed in [BenchedCall::Forward, BenchedCall::Back, BenchedCall::Gradient] {
-            let Some((steps, work)) = work(contender, deed, state)? else { continue };
-            works.push(work);
-            deeds.push((n, deed, steps));
+            match work(contender, deed, state) {
+                Ok(None) => {}
+                Ok(Some((steps, work))) => {
+                    works.push(work);
+                    deeds.push((n, deed, steps));
+                }
+                Err(error) => {
+                    begun = Err(error);
+                    break 'contenders;
+                }
+            }
         }
     }
-    let rounds = in_turns(&mut works, Instant::now() + Duration::from_secs_f64(seconds))?;
+    let until = Instant::now() + Duration::from_secs_f64(seconds);
+    let (rounds, ended) = match begun {
+        Ok(()) => in_turns(&mut works, until),
+        Err(error) => (0, Err(error)),
+    };
     for ((n, deed, steps), work) in deeds.into_iter().zip(&works) {
         let Some(contender) = contenders.get_mut(n) else { continue };
         let figure = Some(Figure { steps, seconds: work.seconds() });
@@ -94,7 +121,7 @@ fn measured(contenders: &mut [Contender], state: &State, seconds: f64) -> Result
             BenchedCall::Gradient => contender.figures.gradient = figure,
         }
     }
-    Ok(rounds)
+    (rounds, ended)
 }
 
 /// A thing to be timed, and its steps; none where the program can't do it.
@@ -104,6 +131,7 @@ fn work(
     state: &State,
 ) -> Result<Option<(u64, TimedWork<'static, Error>)>, Error> {
     let mut call = contender.program.workspace()?;
+    call.stop_when(interrupt::flag());
     call.begin_with(Travel::Forward, state.try_clone()?)?;
     match deed {
         BenchedCall::Forward => {

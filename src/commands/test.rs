@@ -14,7 +14,7 @@ use crate::output::tests::{LineStyle, TestCounts};
 use crate::testing::found::{self, FoundFile};
 use crate::testing::tested::{Runs, TestedFile, TestedText, unusable};
 use crate::write::OutputTarget;
-use crate::{kinds, read, streams};
+use crate::{interrupt, kinds, read, streams, subject};
 
 pub fn run(options: &TestOptions) -> Fallible {
     if options.json && options.junit.as_deref() == Some(Path::new("-")) {
@@ -46,13 +46,22 @@ pub fn run(options: &TestOptions) -> Fallible {
             streams::print(&output::tests::file(&one, options.quiet, LineStyle::of_output()))?;
         }
         tested.push(one);
+        if interrupt::arrived().is_some() {
+            break;
+        }
     }
     let counts = TestCounts::of(&tested);
     if let Some(path) = &options.junit {
         let target = OutputTarget::new(path, &kinds::TEST_REPORT, options.force.force)?;
         target.write(output::junit::report(&tested)?.as_bytes())?;
     }
-    let verdict = unreadable.map_or_else(|| verdict(&tested, &counts), |failure| Err(failure.told()));
+    let verdict = match interrupt::arrived() {
+        Some(_) => {
+            let (begun, files) = (tested.len(), counted(files.len(), "file"));
+            Err(subject::interrupted(&format_args!("stopped in file {begun} of {files}")))
+        }
+        None => unreadable.map_or_else(|| verdict(&tested, &counts), |failure| Err(failure.told())),
+    };
     match options.json {
         true => streams::print_with(|out| {
             output::object(output::tests::members(&tested, &counts), &verdict, out)

@@ -13,6 +13,8 @@ pub struct BenchPage {
     /// Why there is no native code.
     pub missing: Option<String>,
     pub rounds: u64,
+    /// A signal has ended it early: what wasn't timed yet is missing.
+    pub is_stopped: bool,
     /// What all of it took.
     pub seconds: f64,
 }

@@ -19,6 +19,7 @@ use reviver_vm::Program;
 use crate::cli::TestRunning;
 use crate::engine::missing;
 use crate::failure::{Failure, Fallible};
+use crate::interrupt;
 use crate::read::{self, files, shown};
 
 /// What was found of a file.
@@ -128,7 +129,9 @@ pub fn tested(
             why
         })
     };
-    let settings = TestSettings { prepare: &prepare, limits, ..TestSettings::interpreted() };
+    let interrupt = interrupt::flag();
+    let settings =
+        TestSettings { prepare: &prepare, limits, interrupt: Some(&interrupt), ..TestSettings::interpreted() };
     let lines = sets
         .iter()
         .flat_map(|(expectations, references)| examine(&program, expectations, *references, &settings));
