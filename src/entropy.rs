@@ -2,9 +2,11 @@
 //! its inputs, so the difference is what it has forgotten of them, however it did so. Knows no heat.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
 
+use reviver_isa::module::Shape;
 use reviver_vm::digest::{Digest, value_digest};
 use reviver_vm::{Program, Travel};
 
@@ -12,12 +14,14 @@ use crate::account::Entropy;
 use crate::cli::{AccountOptions, Start};
 use crate::failure::{Failure, Fallible, counted};
 use crate::journey::{self, RunWay, Shows};
-use crate::lanes::delimiter;
+use crate::table::lines::{TableLines, shown_field};
+use crate::table::{named, no_number};
 use crate::{ended, engine, read, start};
 
 /// Inputs that may come, and how likely that is.
 struct Case {
-    sets: Vec<String>,
+    /// Names with the values of their cells.
+    sets: Vec<(String, Vec<String>)>,
     weight: f64,
 }
 
@@ -55,23 +59,25 @@ fn entropy(weights: &HashMap<Digest, f64>) -> f64 {
 
 /// The lines of a file. The names stand on top.
 fn cases(path: &Path, program: &Program) -> Fallible<Vec<Case>> {
-    let (text, name) = (read::text(path)?, read::shown(path));
-    let mut builder = csv::ReaderBuilder::new();
-    let mut reader =
-        builder.trim(csv::Trim::All).delimiter(delimiter(text.as_bytes())).from_reader(text.as_bytes());
-    let unreadable = |error: csv::Error| Failure::usage(format_args!("{name}: {error}"));
-    let names = reader.headers().map_err(unreadable)?.clone();
+    let name = read::shown(path);
+    let mut lines = TableLines::new(name.clone(), Cursor::new(read::data(path)?));
+    let names = if lines.first()? { named::names(&mut lines)? } else { Vec::new() };
     let mut cases = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(unreadable)?;
-        let line = record.position().map_or(0, csv::Position::line);
+    while lines.next()? {
+        named::number_count(&mut lines, names.len())?;
         let mut case = Case { sets: Vec::new(), weight: 1.0 };
-        let mut arrays: BTreeMap<&str, BTreeMap<Vec<usize>, &str>> = BTreeMap::new();
-        for (cell, value) in names.iter().zip(&record) {
-            match (cell, element(cell)) {
-                ("weight", _) => case.weight = weight(&name, line, value)?,
-                (_, Some((array, index))) => _ = arrays.entry(array).or_default().insert(index, value),
-                (cell, None) => case.sets.push(format!("{cell}={value}")),
+        let mut arrays: BTreeMap<&str, BTreeMap<Vec<usize>, String>> = BTreeMap::new();
+        for (n, (cell, value)) in names.iter().zip(lines.fields()).enumerate() {
+            match (cell.as_str(), element(cell)) {
+                ("weight", _) => case.weight = weight(&lines, n, value)?,
+                (_, Some((array, index))) => {
+                    check(program, array, (cell, value), |what| lines.fault(Some(n), what))?;
+                    arrays.entry(array).or_default().insert(index, value.to_owned());
+                }
+                (cell, None) => case.sets.push((
+                    cell.to_owned(),
+                    values(program, (cell, value), |what| lines.fault(Some(n), what))?,
+                )),
             }
         }
         for (array, elements) in arrays {
@@ -82,8 +88,7 @@ fn cases(path: &Path, program: &Program) -> Fallible<Vec<Case>> {
                 return Err(Failure::usage(format_args!("{name}: elements of `{array}` are missing"))
                     .help(format_args!("each element has a column, `{array}[0]` and so on, or none has")));
             }
-            let values: Vec<&str> = elements.into_values().collect();
-            case.sets.push(format!("{array}={}", values.join(",")));
+            case.sets.push((array.to_owned(), elements.into_values().collect()));
         }
         if case.weight > 0.0 {
             cases.push(case);
@@ -94,6 +99,35 @@ fn cases(path: &Path, program: &Program) -> Fallible<Vec<Case>> {
             .help("each line below the names is a case: `a,b,weight`, `1,0,0.25`")),
         _ => Ok(cases),
     }
+}
+
+/// The values of a field: one for a cell; for an array or a stack a list with commas, of a matrix row by row.
+fn values(
+    program: &Program,
+    (cell, text): (&str, &str),
+    fault: impl Fn(&str) -> Failure,
+) -> Fallible<Vec<String>> {
+    let is_one = program.global(cell).is_none_or(|(_, global)| global.shape == Shape::Scalar);
+    let values: Vec<String> = match is_one || text.is_empty() {
+        true => vec![text.to_owned()],
+        false => text.split(',').map(|value| value.trim().to_owned()).collect(),
+    };
+    let is_empty_stack = !is_one && text.is_empty();
+    for value in values.iter().filter(|_| !is_empty_stack) {
+        check(program, cell, (cell, value), &fault)?;
+    }
+    Ok(values)
+}
+
+/// Checks that a text is a number of a global's class. A name that the program hasn't is refused elsewhere, with its cure.
+fn check(
+    program: &Program,
+    global: &str,
+    (cell, text): (&str, &str),
+    fault: impl FnOnce(&str) -> Failure,
+) -> Fallible {
+    let Some((_, declared)) = program.global(global) else { return Ok(()) };
+    program.parse(declared.class, text).map(drop).map_err(|error| no_number(program, cell, error, fault))
 }
 
 /// The array and the indices of `A[3]` or `M[1,2]`.
@@ -113,10 +147,11 @@ fn are_all<'i>(indices: impl Iterator<Item = &'i Vec<usize>> + Clone) -> bool {
     })
 }
 
-fn weight(file: &str, line: u64, text: &str) -> Fallible<f64> {
+fn weight(lines: &TableLines<'_>, field: usize, text: &str) -> Fallible<f64> {
     let weight = text.parse().ok().filter(|weight: &f64| weight.is_finite() && *weight >= 0.0);
     weight.ok_or_else(|| {
-        Failure::usage(format_args!("{file}:{line}: `{text}` is no weight"))
+        lines
+            .fault(Some(field), &format!("`{}` is no weight", shown_field(text)))
             .help("a weight is a number, 0 or more")
     })
 }

@@ -23,8 +23,30 @@ pub fn assigned(
     option: &str,
     arguments: &[String],
 ) -> Fallible<Vec<usize>> {
+    let assignments = arguments.iter().flat_map(|argument| assignments(option, argument));
+    give_all(program, state, option, assignments)
+}
+
+/// The same of values that were read already, by the names of their cells.
+pub fn given_values(
+    program: &Program,
+    state: &mut State,
+    option: &str,
+    values: &[(String, Vec<String>)],
+) -> Fallible<Vec<usize>> {
+    let assignments =
+        values.iter().map(|(name, values)| Ok((name.clone(), GivenValues::Inline(values.clone()))));
+    give_all(program, state, option, assignments)
+}
+
+fn give_all(
+    program: &Program,
+    state: &mut State,
+    option: &str,
+    assignments: impl Iterator<Item = Fallible<(String, GivenValues)>>,
+) -> Fallible<Vec<usize>> {
     let mut given = Vec::new();
-    for assignment in arguments.iter().flat_map(|argument| assignments(option, argument)) {
+    for assignment in assignments {
         let (name, values) = assignment?;
         let Some((global, declared)) = program.global(&name) else {
             return Err(unknown(program, option, &name));
@@ -50,7 +72,7 @@ fn give(
         // `trail=` gives an empty stack.
         GivenValues::Inline(texts) if declared.shape == Shape::Stack && texts[..] == [""] => Ok(Vec::new()),
         GivenValues::Inline(texts) => texts.iter().map(|text| parse(text)).collect::<Result<Vec<Value>, _>>(),
-        GivenValues::File(file) => Ok(table::cells(file, name, declared.shape, &parse)?),
+        GivenValues::File(file) => Ok(table::cells(file, (name, declared.shape, declared.class), &parse)?),
     };
     given
         .and_then(|values| program.give_values(state, global, &values))

@@ -34,7 +34,7 @@ pub static LIBRARY: FileKind = FileKind {
     name: "a library that `reviver` has built",
     is: |bytes| {
         let mark = reviver_ctext::text::LIBRARY_MARK.as_bytes();
-        !bytes.is_ascii() && bytes.windows(mark.len()).any(|part| part == mark)
+        !bytes.is_ascii() && has(bytes, mark)
     },
 };
 
@@ -43,8 +43,8 @@ pub static PROBE: FileKind =
 
 /// What `test` has written for build servers.
 pub static TEST_REPORT: FileKind = FileKind {
-    name: "a report of tests",
-    is: |bytes| bytes.starts_with(b"<?xml") && bytes.windows(11).any(|part| part == b"<testsuites"),
+    name: "a report that `reviver test` has written",
+    is: |bytes| bytes.starts_with(b"<?xml") && has(bytes, b"<testsuites name=\"reviver test\""),
 };
 
 /// A table that `course report` has written, with or without `--moodle`.
@@ -71,7 +71,13 @@ pub static PICTURE: FileKind = FileKind {
     is: |bytes| bytes.starts_with(reviver_pictures::document::WRITTEN.as_bytes()),
 };
 
-pub static TAPE: FileKind = FileKind { name: "a tape of values", is: is_tape };
+/// The first line of every tape that is written to a file: a comment for who reads it.
+pub const TAPE_WRITTEN: &str = "# tape written by `reviver`, and overwritten when it is written again\n";
+
+pub static TAPE: FileKind = FileKind {
+    name: "a tape that `reviver` has written",
+    is: |bytes| bytes.starts_with(TAPE_WRITTEN.as_bytes()),
+};
 
 /// What `run --log` has written.
 pub static LOG: FileKind = FileKind {
@@ -79,41 +85,26 @@ pub static LOG: FileKind = FileKind {
     is: |bytes| bytes.starts_with(b"step,way,") || bytes == b"step,way\n",
 };
 
-pub static TABLE: FileKind = FileKind { name: "a table of numbers", is: is_table };
+/// What archives of arrays and files of record batches have near their beginning if `batch` has written them.
+pub const BATCH_MARK: &str = "written by reviver batch";
 
-/// The names of arrays stand in front of each.
+/// The mark is in an extra field of the first array, which readers skip.
 pub static ARRAYS: FileKind = FileKind {
-    name: "an archive of arrays",
-    is: |bytes| bytes.starts_with(b"PK") && bytes.windows(4).any(|part| part == b".npy"),
+    name: "an archive that `reviver batch` has written",
+    is: |bytes| bytes.starts_with(b"PK") && has(bytes, BATCH_MARK.as_bytes()),
 };
 
-/// A file of them, or a stream, which begins as its first message does.
+/// A file of them, or a stream, which begins as its first message does. The mark is in the metadata of the schema.
 pub static RECORD_BATCHES: FileKind = FileKind {
-    name: "a file of record batches",
-    is: |bytes| bytes.starts_with(b"ARROW1") || bytes.starts_with(b"\xff\xff\xff\xff"),
+    name: "a file of record batches that `reviver batch` has written",
+    is: |bytes| {
+        let is_arrow = bytes.starts_with(b"ARROW1") || bytes.starts_with(b"\xff\xff\xff\xff");
+        is_arrow && has(bytes, BATCH_MARK.as_bytes())
+    },
 };
 
-/// Whether there is a line of names, which have no blanks, and below it a line that begins with a number, or with an empty field, if any.
-fn is_table(bytes: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(bytes.get(..bytes.len() - bytes.len().min(4)).unwrap_or_default())
-    else {
-        return false;
-    };
-    let mut lines = text.lines();
-    let is_of_names = |line: &str| !line.is_empty() && !line.contains(' ') && !looks_like_number(line);
-    let is_row = |line: &str| {
-        let (first, has_more) =
-            line.split_once([',', '\t', ';']).map_or((line, false), |(first, _)| (first, true));
-        first == "ok" || looks_like_number(first) || first.is_empty() && has_more
-    };
-    lines.next().is_some_and(is_of_names) && lines.next().is_none_or(is_row)
-}
-
-/// Whether there are only numbers. The last of a longer file may be cut.
-fn is_tape(bytes: &[u8]) -> bool {
-    let separates = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
-    let parts = bytes.split(separates).filter(|part| !part.is_empty());
-    parts.map(std::str::from_utf8).all(|part| part.is_ok_and(looks_like_number))
+fn has(bytes: &[u8], mark: &[u8]) -> bool {
+    bytes.windows(mark.len()).any(|part| part == mark)
 }
 
 /// Whether a text is rather a number, right or wrong, than the name of a file.

@@ -91,10 +91,10 @@ pub fn begun(options: &Given, program: &Arc<Program>, travel: Travel) -> Fallibl
     begun_with(options, &[], program, travel)
 }
 
-/// The same with more cells given, as `--set` gives them.
+/// The same with more cells given, by their names.
 pub fn begun_with(
     options: &Given,
-    more: &[String],
+    more: &[(String, Vec<String>)],
     program: &Arc<Program>,
     travel: Travel,
 ) -> Fallible<Begun> {
@@ -104,7 +104,7 @@ pub fn begun_with(
     };
     let mut machine = machine.map_err(no_memory)?;
     let mut given = given::set(program, machine.state_mut(), &options.set)?;
-    given.extend(given::assigned(program, machine.state_mut(), "--inputs", more)?);
+    given.extend(given::given_values(program, machine.state_mut(), "--inputs", more)?);
     check_given(program, &given, travel)?;
     check_missing(program, &given, travel)?;
     let assumed = assume(program, &mut machine, &given, travel)?;

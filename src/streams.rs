@@ -4,6 +4,7 @@ use std::env;
 use std::io::{self, BufWriter, Error, ErrorKind, IsTerminal, Write};
 
 use reviver_debugger::tui::terminal;
+use reviver_files::reason;
 use serde_json::Value as Json;
 
 use crate::failure::{Exit, Failure, Fallible};
@@ -43,7 +44,7 @@ pub fn print_with(tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Fallib
 pub fn unprintable(error: &Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::spelled(Exit::Unread, "", ""),
-        _ => Failure::load(format_args!("can't write to standard output: {error}")),
+        _ => Failure::load(format_args!("can't write to standard output: {}", reason(error))),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Error, ErrorKind, Write};
 use std::path::Path;
 
-use reviver_files::{FileKind, GrowingOutput, Output, Replaces, WriteError};
+use reviver_files::{FileKind, GrowingOutput, Output, Replaces, WriteError, reason};
 use reviver_vm::room::OutOfMemory;
 
 use crate::cli::Written;
@@ -23,7 +23,21 @@ impl OutputTarget {
     ///
     /// Ask when all inputs have been read: they are never overwritten.
     pub fn new(path: &Path, kind: &'static FileKind, force: bool) -> Fallible<OutputTarget> {
-        let replaces = if force { Replaces::Anything } else { Replaces::Kind(kind) };
+        OutputTarget::unless_forced(path, Replaces::Kind(kind), force)
+    }
+
+    /// A file that may replace only one that begins with the same bytes, unless the user insists; `kind` names such files, with the
+    /// article.
+    pub fn beginning(
+        path: &Path,
+        (kind, mark): (&'static str, Vec<u8>),
+        force: bool,
+    ) -> Fallible<OutputTarget> {
+        OutputTarget::unless_forced(path, Replaces::Beginning(kind, mark), force)
+    }
+
+    fn unless_forced(path: &Path, replaces: Replaces, force: bool) -> Fallible<OutputTarget> {
+        let replaces = if force { Replaces::Anything } else { replaces };
         OutputTarget::replacing(path, replaces, "`--force` replaces it")
     }
 
@@ -62,7 +76,11 @@ impl OutputTarget {
             OutputTarget::File(output) => {
                 let mut bytes = GrowingBytes(Vec::new());
                 tell(&mut bytes).map_err(|error| {
-                    Failure::load(format_args!("can't write {}: {error}", read::shown(output.path())))
+                    Failure::load(format_args!(
+                        "can't write {}: {}",
+                        read::shown(output.path()),
+                        reason(&error)
+                    ))
                 })?;
                 output.commit(&bytes.0).map_err(|error| unwritten(&error))
             }

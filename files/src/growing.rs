@@ -1,6 +1,7 @@
 //! An output that is written piece by piece, and takes its place once all of it is there. Knows no content.
 
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::Path;
 
 use crate::output::{Output, WriteError};
 use crate::write::GrowingFile;
@@ -34,6 +35,11 @@ impl GrowingOutput {
             Ok(file) => output.commit_grown(file),
             Err(error) => Err(WriteError::io(output.path(), error.into_error())),
         }
+    }
+
+    /// Where the file appears.
+    pub fn path(&self) -> &Path {
+        self.output.path()
     }
 
     /// What a piece failed with that couldn't be written.

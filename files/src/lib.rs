@@ -23,7 +23,7 @@ mod write;
 pub use encoding::{Encoding, guess_encoding};
 pub use folder::folder;
 pub use growing::GrowingOutput;
-pub use output::{FileKind, Output, Replaces, WriteError};
+pub use output::{FileKind, Output, Replaces, WriteError, reason};
 pub use read::{Content, ReadError};
 pub use scratch::Scratch;
 pub use used::{OpenInput, UsedFiles};

@@ -25,10 +25,12 @@ pub struct FileKind {
 }
 
 /// What an output may replace.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Replaces {
     /// An empty file, or one of this kind.
     Kind(&'static FileKind),
+    /// An empty file, or one that begins with these bytes, which only an earlier output does: the name of that kind, with its article.
+    Beginning(&'static str, Vec<u8>),
     /// Whatever is there, but for the files that are in use: the user insists.
     Anything,
     /// The input that has been read under the same name, which is written again.
@@ -84,6 +86,17 @@ fn in_words(path: &Path, error: &io::Error) -> String {
         ErrorKind::NotADirectory => format!("{folder} is no folder"),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
         ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => reason(error),
+    }
+}
+
+/// Why the system couldn't read or write, in words that are the same on every platform where they say what to do.
+pub fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::StorageFull => "the disk is full".to_owned(),
+        ErrorKind::QuotaExceeded => "it would exceed the quota of disk space".to_owned(),
+        ErrorKind::FileTooLarge => "the system allows no file of this size".to_owned(),
+        ErrorKind::ReadOnlyFilesystem => "its file system is read-only".to_owned(),
         _ => error.to_string(),
     }
 }
@@ -196,18 +209,22 @@ impl Output {
     }
 
     fn check_kind(&self, target: &Path) -> Result<(), WriteError> {
-        let kind = match self.replaces {
-            Replaces::Kind(kind) => kind,
+        let mut beginning = Vec::new();
+        let read = File::open(target).and_then(|file| file.take(BEGINNING).read_to_end(&mut beginning));
+        let (kind, is) = match &self.replaces {
+            Replaces::Kind(kind) => (kind.name, (kind.is)(&beginning)),
+            Replaces::Beginning(kind, mark) => {
+                let is_cut = beginning.len() as u64 == BEGINNING && mark.starts_with(&beginning);
+                (*kind, beginning.starts_with(mark) || is_cut)
+            }
             Replaces::Anything | Replaces::Itself => return Ok(()),
             Replaces::Nothing => return Err(WriteError::Kept { path: self.path.clone() }),
         };
-        let mut beginning = Vec::new();
-        let read = File::open(target).and_then(|file| file.take(BEGINNING).read_to_end(&mut beginning));
         // What can't be read could be anything.
-        if read.is_ok() && (beginning.is_empty() || (kind.is)(&beginning)) {
+        if read.is_ok() && (beginning.is_empty() || is) {
             return Ok(());
         }
-        Err(WriteError::OtherKind { path: self.path.clone(), kind: kind.name })
+        Err(WriteError::OtherKind { path: self.path.clone(), kind })
     }
 
     fn refused(&self, error: write::Refusal) -> WriteError {

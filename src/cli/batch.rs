@@ -74,6 +74,10 @@ pub struct BatchArguments {
     /// Go on with the other lanes where one fails: a column `status` says which did, and the exit code is 1 then
     #[arg(long)]
     pub keep_going: bool,
+    /// Keep the results of the lanes that are done where the batch is stopped, by a signal or an error: the output file appears with them.
+    /// Otherwise it appears only if all lanes are done. Lanes are run in smaller blocks, so that at most about a second of work is lost
+    #[arg(long)]
+    pub keep_partial: bool,
     /// Print one JSON object instead of text; the results are in it, unless `-o` names a file
     #[arg(long)]
     pub json: bool,

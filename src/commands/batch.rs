@@ -45,16 +45,57 @@ pub fn run(options: &BatchArguments) -> Fallible {
     if let Some(doubt) = input.doubt().filter(|_| done.is_ok()) {
         streams::complain(&doubt);
     }
-    done?;
+    let stopped = match done {
+        Ok(()) => None,
+        Err(stop) if stop.can_keep && options.keep_partial && page.lanes > 0 => Some(stop.failure),
+        Err(stop) => return Err(stop.failure.detail("lanes", page.lanes.into())),
+    };
     let began = Instant::now();
-    let results = output.finish(&program)?;
+    let results = match (output.finish(&program), stopped) {
+        (Ok(results), stopped) => (results, stopped),
+        (Err(failure), stopped) => return all(stopped.into_iter().chain([failure]).map(Err)),
+    };
     page.watch.written(began);
     ended(options, &page, results)
 }
 
-/// Tells what came of it, and what it deserves to fail with.
-fn ended(options: &BatchArguments, page: &BatchPage, results: output::told::Object<'static>) -> Fallible {
-    let verdict = page.verdict();
+/// Why a batch came to no end.
+struct BatchStop {
+    failure: Failure,
+    /// The results of the lanes before can be kept: it wasn't writing them that failed.
+    can_keep: bool,
+}
+
+impl BatchStop {
+    fn unwritten(failure: Failure) -> BatchStop {
+        BatchStop { failure, can_keep: false }
+    }
+
+    fn before_the_end(failure: Failure) -> BatchStop {
+        BatchStop { failure, can_keep: true }
+    }
+}
+
+/// Tells what came of it, and what it deserves to fail with. `stopped` is why not all lanes are done.
+fn ended(
+    options: &BatchArguments,
+    page: &BatchPage,
+    (results, stopped): (output::told::Object<'static>, Option<Failure>),
+) -> Fallible {
+    let verdict = match stopped {
+        None => page.verdict(),
+        Some(failure) => {
+            let lanes = counted(usize::try_from(page.lanes).unwrap_or(usize::MAX), "lane");
+            let place = options
+                .output
+                .as_deref()
+                .filter(|_| !prints(options))
+                .map_or("the results have".to_owned(), |path| format!("{} has", read::shown(path)));
+            Err(failure.help(format_args!(
+                "{place} the first {lanes}: to go on, run the lanes after these, and add the rows"
+            )))
+        }
+    };
     let printed = match options.json {
         true => streams::print_with(|out| {
             let with_results = options.output.is_none().then_some(results);
@@ -205,7 +246,7 @@ fn input(
     let path = &options.lanes;
     let format = if path == Path::new("-") { None } else { Some(LaneFormat::of(path)?) };
     Ok(match format {
-        Some(LaneFormat::Npz) => Box::new(ArrayInput::npz(path)?),
+        Some(LaneFormat::Npz) => Box::new(ArrayInput::npz(path, program)?),
         Some(LaneFormat::Npy) => Box::new(ArrayInput::npy(path, &unnamed(options, program, shared))?),
         Some(LaneFormat::Csv) => Box::new(CsvInput::begin(OpenLanes::open(path)?)?),
         Some(LaneFormat::Arrow(_)) => arrow_reader(OpenLanes::open(path)?)?,
@@ -292,10 +333,13 @@ fn output(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWri
     }
     let path = options.output.as_deref().unwrap_or(Path::new("-"));
     let (format, force) = (LaneFormat::of(path)?, options.force.force);
-    let kind = match format {
-        LaneFormat::Csv => &kinds::TABLE,
-        LaneFormat::Npz => &kinds::ARRAYS,
-        LaneFormat::Arrow(_) => &kinds::RECORD_BATCHES,
+    let target = match format {
+        LaneFormat::Csv => {
+            let kind = ("a table with the columns of this batch", CsvOutput::header(plan));
+            OutputTarget::beginning(path, kind, force)?
+        }
+        LaneFormat::Npz => OutputTarget::new(path, &kinds::ARRAYS, force)?,
+        LaneFormat::Arrow(_) => OutputTarget::new(path, &kinds::RECORD_BATCHES, force)?,
         LaneFormat::Npy => {
             return Err(Failure::usage(format_args!(
                 "{}: results have names, and a `.npy` has none",
@@ -304,7 +348,7 @@ fn output(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWri
             .help("write a `.npz`, or a `.csv`"));
         }
     };
-    let Some(file) = OutputTarget::new(path, kind, force)?.begin()? else { return printed(options, plan) };
+    let Some(file) = target.begin()? else { return printed(options, plan) };
     Ok(match format {
         LaneFormat::Npz => Box::new(NpzOutput::begin(file, plan)),
         LaneFormat::Arrow(form) => arrow_writer(LaneTarget::File(file), form, plan)?,
@@ -337,54 +381,109 @@ struct FinishedBlock {
     outcome: BlockOutcome,
 }
 
-/// Reads, carries out and writes block after block: while one is carried out, the one before is written, and the next one read.
+/// Reads, runs and writes block after block, and notes how many lanes were done: while one is carried out, the one before is written, and the next one read.
 fn lanes(
     options: &BatchArguments,
     prepared: &PreparedBatch,
     input: &mut dyn LaneReader,
     output: &mut dyn LaneWriter,
     page: &mut BatchPage,
-) -> Fallible {
-    let plan = prepared.plan();
+) -> Result<(), BatchStop> {
     let mut running = prepared.begin();
+    let blocks = blocks(options, prepared, &mut running, (input, output), page);
+    page.lanes = running.lanes();
+    // A sum that is too large is no reason to lose lanes that are kept anyway.
+    match (blocks, running.sums()) {
+        (blocks, Ok(sums)) => {
+            page.sums = sums;
+            blocks
+        }
+        (Ok(()), Err(error)) => Err(BatchStop::unwritten(Failure::new(Exit::Check, error))),
+        (Err(stop), Err(_)) => Err(stop),
+    }
+}
+
+/// The blocks of [`lanes`]. At the end, however it ends, all lanes that are done are written, unless writing has failed.
+fn blocks(
+    options: &BatchArguments,
+    prepared: &PreparedBatch,
+    running: &mut RunningBatch<'_>,
+    (input, output): (&mut dyn LaneReader, &mut dyn LaneWriter),
+    page: &mut BatchPage,
+) -> Result<(), BatchStop> {
+    let plan = prepared.plan();
     let progress = LaneProgress::new();
+    let mut size = BlockSize::of(options);
     let mut before = None;
-    let mut next = read_block(plan, input, &progress, page)?;
+    let first = read_block(plan, input, size.lanes, &progress, page);
+    let mut next = first.map_err(BatchStop::before_the_end)?;
     while let Some(block) = next {
         let (ran, (written, read)) = thread::scope(|scope| {
-            let (running, progress, own) = (&mut running, &progress, &block);
+            let (running, progress, own) = (&mut *running, &progress, &block);
             let ran = scope.spawn(move || carried_out(plan, running, own, progress));
             let meanwhile = (
                 before.take().map_or(Ok(()), |done| write_block(plan, output, done, page)),
-                read_block(plan, input, progress, page),
+                read_block(plan, input, size.lanes, progress, page),
             );
             (ran.join().unwrap_or(Err(Error::LostThread)), meanwhile)
         });
-        written?;
-        let (done, time) = ran.map_err(|error| ended_by(options, page, &block, running.lanes(), error))?;
+        written.map_err(BatchStop::unwritten)?;
+        let (done, time) = ran.map_err(|error| {
+            BatchStop::before_the_end(ended_by(options, page, &block, running.lanes(), error))
+        })?;
         page.watch.run += time;
+        size.learn(block.lanes, time);
         match read {
             Ok(read) => (before, next) = (Some(done), read),
             // What is wrong further down takes nothing from the lanes before it.
-            Err(failure) => return all([write_block(plan, output, done, page), Err(failure)]),
+            Err(failure) => {
+                return match write_block(plan, output, done, page) {
+                    Ok(()) => Err(BatchStop::before_the_end(failure)),
+                    Err(unwritten) => Err(BatchStop::unwritten(unwritten.and(failure))),
+                };
+            }
         }
     }
-    before.map_or(Ok(()), |done| write_block(plan, output, done, page))?;
-    page.lanes = running.lanes();
-    page.sums = running.sums().map_err(|error| Failure::new(Exit::Check, error))?;
-    Ok(())
+    before.map_or(Ok(()), |done| write_block(plan, output, done, page)).map_err(BatchStop::unwritten)
+}
+
+/// How many lanes are read, run and written at a time.
+struct BlockSize {
+    lanes: usize,
+    /// Blocks are to take about a second, since a block that is stopped in the middle is lost.
+    is_timed: bool,
+}
+
+impl BlockSize {
+    fn of(options: &BatchArguments) -> BlockSize {
+        let is_timed = options.keep_partial;
+        BlockSize { lanes: if is_timed { BlockSize::FIRST } else { BLOCK }, is_timed }
+    }
+
+    const FIRST: usize = 64;
+    const GOAL: Duration = Duration::from_millis(500);
+
+    /// A block of so many lanes has taken so long.
+    fn learn(&mut self, lanes: usize, time: Duration) {
+        if self.is_timed {
+            let rate = lanes as f64 / time.as_secs_f64().max(1e-6);
+            let goal = (rate * BlockSize::GOAL.as_secs_f64()) as usize;
+            self.lanes = goal.clamp(1, self.lanes.saturating_mul(8)).min(BLOCK);
+        }
+    }
 }
 
 /// The lanes that follow; none at the end of the file.
 fn read_block(
     plan: &LanePlan,
     input: &mut dyn LaneReader,
+    most: usize,
     progress: &LaneProgress,
     page: &mut BatchPage,
 ) -> Fallible<Option<ReadBlock>> {
     let started = Instant::now();
     let mut columns = vec![Vec::new(); plan.inputs.len()];
-    let lanes = input.read(plan.executable.program(), &plan.inputs, BLOCK, &mut columns)?;
+    let lanes = input.read(plan.executable.program(), &plan.inputs, most, &mut columns)?;
     page.watch.read += started.elapsed();
     progress.expect(lanes, input.share_read());
     Ok((lanes > 0).then(|| ReadBlock { lanes, columns, lines: input.take_lines() }))
@@ -435,7 +534,14 @@ fn ended_by(
             page.lane_failed(options, lane, block.lines.get(row).copied(), &error)
         }
         Error::Interrupted => {
-            subject::interrupted(&format_args!("stopped after {}", counted(first as usize, "lane")))
+            let failure =
+                subject::interrupted(&format_args!("stopped after {}", counted(first as usize, "lane")));
+            let is_lost = !options.keep_partial && (options.json || !prints(options));
+            if is_lost {
+                failure.help("with `--keep-partial` the results of these lanes are kept")
+            } else {
+                failure
+            }
         }
         error => lacking(error),
     }

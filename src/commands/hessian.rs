@@ -109,7 +109,7 @@ fn given_components(subject: &Subject, selection: &Selection, values: &GivenValu
                 let value = subject.program.parse(Class::Real, text)?;
                 Ok(subject.program.approximate(value))
             };
-            table::cells(file, name, selection.shape, &parse)?
+            table::cells(file, (name, selection.shape, Class::Real), &parse)?
         }
     };
     if components.len() != selection.variables.len() {

@@ -192,7 +192,11 @@ fn write_tape(target: OutputTarget, report: &Report) -> Fallible {
     if !matches!(report.ending, Ending::Arrived) {
         return Ok(());
     }
+    let is_file = matches!(target, OutputTarget::File(_));
     target.write_with(|out| {
+        if is_file {
+            out.write_all(kinds::TAPE_WRITTEN.as_bytes())?;
+        }
         let mut values = (0..).map_while(|n| output::tape_value(report, n));
         values.try_for_each(|value| writeln!(out, "{value}"))
     })

@@ -4,6 +4,7 @@ use std::io;
 
 use csv::{ByteRecord, Writer, WriterBuilder};
 use reviver::batch::plan::{LanePlan, ResultColumn};
+use reviver_files::reason;
 use reviver_vm::Program;
 use reviver_vm::values::Value;
 
@@ -26,13 +27,17 @@ impl CsvOutput {
         let columns = plan.shown().map(|(n, column)| (n, column.clone())).collect();
         let has_status = plan.options.keeps_going;
         let writer = WriterBuilder::new().from_writer(lines);
-        let mut output = CsvOutput { writer, columns, has_status, record: ByteRecord::new() };
-        output.columns.iter().for_each(|(_, column)| output.record.push_field(column.name.as_bytes()));
-        if has_status {
-            output.record.push_field(b"status");
-        }
+        let mut output = CsvOutput { writer, columns, has_status, record: names(plan) };
         output.line()?;
         Ok(output)
+    }
+
+    /// The line of names, by which an earlier output is recognized.
+    pub fn header(plan: &LanePlan) -> Vec<u8> {
+        let mut writer = WriterBuilder::new().from_writer(Vec::new());
+        // Memory takes what is written.
+        writer.write_byte_record(&names(plan)).ok();
+        writer.into_inner().unwrap_or_default()
     }
 
     fn line(&mut self) -> Fallible {
@@ -48,6 +53,14 @@ impl CsvOutput {
         };
         self.writer.get_ref().failed(error)
     }
+}
+
+fn names(plan: &LanePlan) -> ByteRecord {
+    let mut names: ByteRecord = plan.shown().map(|(_, column)| column.name.as_bytes()).collect();
+    if plan.options.keeps_going {
+        names.push_field(b"status");
+    }
+    names
 }
 
 impl LaneWriter for CsvOutput {
@@ -77,7 +90,9 @@ impl LaneWriter for CsvOutput {
         self.writer.flush().map_err(|error| self.unwritten(error.into()))?;
         match self.writer.into_inner() {
             Ok(target) => target.finish().map(|()| Object::default()),
-            Err(error) => Err(Failure::load(error.error())),
+            Err(error) => {
+                Err(Failure::load(format_args!("can't write the results: {}", reason(error.error()))))
+            }
         }
     }
 }

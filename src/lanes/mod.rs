@@ -6,7 +6,6 @@ pub mod arrays;
 mod arrow;
 mod csv_input;
 mod csv_output;
-mod header;
 mod npz_output;
 mod opened;
 mod target;
@@ -25,7 +24,7 @@ use crate::failure::{Failure, Fallible};
 use crate::output::told::Object;
 use crate::read::shown;
 
-pub use csv_input::{CsvInput, delimiter};
+pub use csv_input::CsvInput;
 pub use csv_output::CsvOutput;
 pub use npz_output::{ColumnsKept, NpzOutput};
 pub use opened::OpenLanes;

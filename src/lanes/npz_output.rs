@@ -8,19 +8,21 @@ use reviver::LaneFailure;
 use reviver::batch::fixed::is_exact_in_f64;
 use reviver::batch::grouping::{ArrayColumns, grouped};
 use reviver::batch::plan::{LanePlan, ResultColumn};
-use reviver_files::GrowingOutput;
+use reviver_files::{GrowingOutput, reason};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_vm::Program;
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::values::Value;
 use serde_json::{Value as Json, json};
-use zip::write::SimpleFileOptions;
+use zip::write::{FullFileOptions, SimpleFileOptions};
 use zip::{CompressionMethod, ZipWriter};
 
 use super::{DoneBlock, LaneWriter};
 use crate::failure::{Exit, Failure, Fallible};
+use crate::kinds;
 use crate::output::told::{Object, Tellable, number};
+use crate::read::shown;
 
 /// Columns that are kept until all of them are there.
 pub struct ColumnsKept {
@@ -102,24 +104,40 @@ impl LaneWriter for NpzOutput {
 
     fn finish(self: Box<Self>, program: &Program) -> Fallible<Object<'static>> {
         let NpzOutput { kept, file } = *self;
+        let path = shown(file.path());
         let mut archive = ZipWriter::new(file);
         let written = archived(&mut archive, program, &kept);
         match written.and_then(|()| Ok(archive.finish()?)) {
             Ok(file) => file.finish().map(|()| Object::default()).map_err(Failure::load),
-            Err(error) => Err(Failure::load(format_args!("can't write the arrays: {error}"))),
+            Err(error) => Err(Failure::load(format_args!("can't write {path}: {}", reason(&error)))),
         }
     }
 }
 
+/// The extra field that has the mark of an archive: a number that nobody has registered.
+const MARK_FIELD: u16 = 0x5652;
+
 fn archived(archive: &mut ZipWriter<GrowingOutput>, program: &Program, kept: &ColumnsKept) -> io::Result<()> {
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+    // Readers skip extra fields that they don't know.
+    let mut marked =
+        FullFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+    marked.add_extra_field(MARK_FIELD, kinds::BATCH_MARK, false)?;
+    let mut next = Some(marked);
+    let mut begin = |archive: &mut ZipWriter<GrowingOutput>, name: &str| {
+        let name = format!("{name}.npy");
+        match next.take() {
+            Some(marked) => archive.start_file(name, marked),
+            None => archive.start_file(name, options),
+        }
+    };
     let names: Vec<&str> = kept.columns.iter().map(|(_, column, _)| column.name.as_str()).collect();
     for array in grouped(&names) {
-        archive.start_file(format!("{}.npy", array.name), options)?;
+        begin(archive, &array.name)?;
         numbers(archive, program, kept, &array)?;
     }
     if let Some(status) = &kept.status {
-        archive.start_file("status.npy", options)?;
+        begin(archive, "status")?;
         written(archive, &[status.len() as u64], status.iter().copied())?;
     }
     Ok(())

@@ -5,6 +5,7 @@ use std::path::Path;
 
 #[cfg(feature = "arrow")]
 use reviver_files::OpenInput;
+use reviver_files::reason;
 
 use crate::failure::{Failure, Fallible};
 use crate::read::{self, PieceSource, shown};
@@ -29,7 +30,7 @@ impl OpenLanes {
         let (mut rest, length) = read::open(path)?;
         let file = shown(path);
         let beginning = beginning(&mut rest)
-            .map_err(|error| Failure::load(format_args!("can't read {file}: {error}")))?;
+            .map_err(|error| Failure::load(format_args!("can't read {file}: {}", reason(&error))))?;
         Ok(OpenLanes { file, length, beginning, rest })
     }
 

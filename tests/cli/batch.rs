@@ -11,7 +11,7 @@ const MIXED: &str =
 fn lanes_come_and_go_as_lines() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
-    folder.file("in.csv", "A[1], x, A[0]\n# a comment\n1,0.5,-7\n\n2,1e2,0x10\n");
+    folder.file("in.csv", "# a comment\n\nA[1], x, A[0]\n1,0.5,-7\n\n2,1e2,0x10\n\n");
     let out = "x,A[0],A[1],y,B[0],B[1]\n0.5,-7,1,1.0,1,-7\n100.0,16,2,200.0,2,16\n";
     folder.reviver("batch mixed.rasm --lanes in.csv").expect(0).prints(out);
     let semicolons = "A[1];x;A[0]\n1;0.5;-7\n2;1e2;16\n";
@@ -30,7 +30,7 @@ fn lanes_come_and_go_as_lines() {
     folder
         .reviver("batch mixed.rasm --lanes in.csv -o notes.csv")
         .expect(2)
-        .says("is not a table of numbers");
+        .says("is not a table with the columns of this batch");
     folder.reviver("batch mixed.rasm --lanes in.csv -o notes.csv --force").expect(0);
 }
 
@@ -123,6 +123,30 @@ fn a_wrong_file_is_told_with_its_place() {
     assert_eq!((&object["place"]["line"], &object["place"]["column"]), (&2.into(), &3.into()));
     folder.file("in.csv", b"x,A[0],A[1]\n1,\xff,3\n");
     folder.reviver("batch mixed.rasm --lanes in.csv").expect(2).says("in.csv:2:3: this is not UTF-8 text");
+    // No lane vanishes.
+    for (content, said) in [
+        ("x,A[0],A[1]\n1,2,3\n#N/A,5,6\n7,8,9\n", "in.csv:3:1: `x`: `#N/A` is not a number"),
+        ("x,A[0],A[1]\n1,2,3\n#DIV/0!,5,6\n", "a spreadsheet writes this where it has no number"),
+        ("x,A[0],A[1]\n1,2,3\n# a comment\n", "in.csv:3"),
+        ("x;A[0];A[1]\n1,5;2;3\n", "its comma is a decimal comma"),
+        ("x,A[0],A[1]\n1,\"2,3\n4,5,6\n", "in.csv:2:3: this quote isn't closed on its line"),
+        ("#N/A,A[0],A[1]\n1,2,3\n", "in.csv:1:1: `#N/A` is a number"),
+        ("PK\x03\x04", "this is an archive"),
+    ] {
+        folder.file("in.csv", content);
+        folder.reviver("batch mixed.rasm --lanes in.csv").expect(2).says(said);
+    }
+    folder.file("in.csv", "\u{feff}\"sep=;\"\n\"x\" ; \"A[0]\"; A[1] \r\n 1 ;2;\"3\" ;\r\n\r\n\r\n");
+    folder.reviver("batch mixed.rasm --lanes in.csv").expect(0).prints_part("\n1.0,2,3,2.0,3,2\n");
+    // In a table of one column a blank line may be a number that is missing.
+    folder.file("one.rasm", ".inout n\n.out y\nadd y, n\n");
+    folder.file("one.csv", "n\n1\n\n2\n");
+    folder.reviver("batch one.rasm --lanes one.csv").expect(2).says("one.csv:4: the line before is blank");
+    folder.file("one.csv", "\nn\n1\n2\n\n\n");
+    folder.reviver("batch one.rasm --lanes one.csv").expect(0).prints("n,y\n1,1\n2,2\n");
+    folder.file("in.csv", format!("x,A[0],A[1]\n{},2,3\n", "1\u{1b}".repeat(2000)));
+    let ran = folder.reviver("batch mixed.rasm --lanes in.csv").expect(2).says("\\u{1b}1");
+    assert!(ran.stderr.len() < 600 && !ran.stderr.contains('\u{1b}'), "{ran:?}");
     // The last number of a file that was cut in the middle may be another; nobody can know, but for the line's end.
     folder.file("in.csv", "x,A[0],A[1]\n1,2,3");
     folder.reviver("batch mixed.rasm --lanes in.csv").expect(0).says("the last line of in.csv has no end");
@@ -178,9 +202,12 @@ fn inputs_stay_and_a_full_disk_is_told() {
             .expect(2)
             .says("doesn't say how");
         let full = format!("{} batch mixed.rasm --lanes in.csv > /dev/full", env!("CARGO_BIN_EXE_reviver"));
-        folder.shell(&full).expect(3).says("can't write to standard output");
+        folder.shell(&full).expect(3).says("can't write to standard output: the disk is full");
         std::os::unix::fs::symlink("/dev/full", folder.path("full.csv")).unwrap();
-        folder.reviver("batch mixed.rasm --lanes in.csv -o full.csv --force").expect(3).says("No space left");
+        folder
+            .reviver("batch mixed.rasm --lanes in.csv -o full.csv --force")
+            .expect(3)
+            .says("the disk is full");
     }
     // Lanes that trap leave no half of a file behind.
     folder.file("picky.rasm", PICKY);

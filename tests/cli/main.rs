@@ -36,6 +36,7 @@ mod output_files;
 mod overwriting;
 mod permissions;
 mod pictures;
+mod readers;
 mod run;
 mod signals;
 mod stacks;

@@ -12,9 +12,10 @@ fn a_failing_command_leaves_its_output_file_alone() {
     }
     reviver(&format!("fmt --write {}", folder.file("worse.rasm", "if ( \n"))).expect(3);
     let reading = "run programs/reverse_string.rasm --set n=2 --tape 1,2,3";
-    let tape = folder.file("tape", "7\n");
+    let own = "# tape written by `reviver`, and overwritten when it is written again\n7\n";
+    let tape = folder.file("tape", own);
     reviver(&format!("{reading} --max-steps 10 --tape-out {tape}")).expect(5);
-    assert_eq!(folder.read("tape"), b"7\n");
+    assert_eq!(folder.read("tape"), own.as_bytes());
     reviver(&format!("run programs/fib.rasm --set m=1 --save-state {old}")).expect(2);
     assert_eq!(folder.read("out"), b"old");
     assert_eq!(folder.read("worse.rasm"), b"if ( \n");
@@ -102,9 +103,9 @@ fn a_log_replaces_no_other_text() {
     assert!(folder.read("log.csv").starts_with(b"step,way,n,a,b\n0,backward,"));
 }
 
-/// A table of lanes is replaced by one, whatever separates its fields, and prose isn't.
+/// What a batch writes replaces what a batch like it has written, and nothing else: neither prose nor somebody's own numbers.
 #[test]
-fn lanes_replace_tables_and_no_prose() {
+fn lanes_replace_what_lanes_have_written() {
     let folder = Folder::new();
     folder.file("double.rasm", ".inout n default 1\n.out twice\nadd twice, 2 * n\n");
     folder.file("in.csv", "n\n1\n2\n");
@@ -113,9 +114,59 @@ fn lanes_replace_tables_and_no_prose() {
             drop(folder.reviver(&format!("batch double.rasm --lanes in.csv -o {name}")).expect(0))
         });
     }
-    for text in ["# My thesis\n\nThree years of work.\n", "thesis\n\nThree years of work.\n"] {
+    for text in [
+        "# My thesis\n\nThree years of work.\n",
+        "thesis\n\nThree years of work.\n",
+        "x,y\n1,2\n",
+        "n,twice,weight\n1,2,3\n",
+        "1,2\n",
+    ] {
         folder.file("notes.csv", text);
         folder.reviver("batch double.rasm --lanes in.csv -o notes.csv").expect(2).says("notes.csv");
         assert_eq!(folder.read("notes.csv"), text.as_bytes());
     }
+    // An empty file is replaced, a table of other columns only by force.
+    folder.file("empty.csv", "");
+    folder.reviver("batch double.rasm --lanes in.csv -o empty.csv").expect(0);
+    folder.reviver("batch double.rasm --lanes in.csv --keep-going -o empty.csv").expect(2);
+    folder.reviver("batch double.rasm --lanes in.csv --keep-going -o empty.csv --force").expect(0);
+    // Arrays have a mark: those of others are kept.
+    for _ in 0..2 {
+        folder.reviver("batch double.rasm --lanes in.csv -o out.npz").expect(0);
+    }
+    let foreign = std::fs::read(root().join("tests/cases/tables/plain.npz")).unwrap();
+    folder.file("mine.npz", &foreign);
+    folder
+        .reviver("batch double.rasm --lanes in.csv -o mine.npz")
+        .expect(2)
+        .says("mine.npz is there already and is not an archive that `reviver batch` has written");
+    assert_eq!(folder.read("mine.npz"), foreign);
+}
+
+/// A tape has a mark, too: numbers of others are never emptied.
+#[test]
+fn a_tape_replaces_no_numbers_of_others() {
+    let folder = Folder::new();
+    folder.file("silent.rasm", ".inout n default 1\nadd n, 1\n");
+    folder.file("loud.rasm", ".inout n default 1\nwrite n\n");
+    for text in ["1\n2\n3\n", "1, 2, 3\n", "0.5", "# mine\n7\n"] {
+        folder.file("numbers", text);
+        for program in ["silent.rasm", "loud.rasm"] {
+            folder
+                .reviver(&format!("run {program} --tape-out numbers"))
+                .expect(2)
+                .says("numbers is there already and is not a tape that `reviver` has written");
+        }
+        assert_eq!(folder.read("numbers"), text.as_bytes());
+    }
+    folder.reviver("run loud.rasm --tape-out numbers --force").expect(0);
+    folder.reviver("run silent.rasm --tape-out numbers").expect(0);
+    folder.reviver("run loud.rasm --tape-out numbers").expect(0);
+    assert_eq!(
+        folder.read("numbers"),
+        b"# tape written by `reviver`, and overwritten when it is written again\n1\n"
+    );
+    folder.reviver("run loud.rasm --back --set n=0 --tape numbers").expect(0).prints("n = 1\n");
+    folder.reviver("run silent.rasm --tape-out new").expect(0);
+    folder.reviver("run silent.rasm --tape new").expect(0);
 }

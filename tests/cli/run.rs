@@ -168,7 +168,8 @@ fn tapes_come_from_values_files_and_pipes() {
     let program = "programs/reverse_string.rasm";
     reviver(&format!("run {program} --set n=3 --tape 1,2,3")).expect(0).prints("n = 3\ntape = [3, 2, 1]\n");
     reviver(&format!("run {program} --set n=3 --tape {tape} --tape-out {out}")).expect(0).prints("n = 3\n");
-    assert_eq!(folder.read("out"), b"3\n2\n1\n");
+    let written = "# tape written by `reviver`, and overwritten when it is written again\n3\n2\n1\n";
+    assert_eq!(folder.read("out"), written.as_bytes());
     with_input(&format!("run {program} --set n=3 --tape - --tape-out -"), b"1,2,3")
         .expect(0)
         .prints("3\n2\n1\nn = 3\n");

@@ -280,3 +280,99 @@ fn a_session_that_is_ended_in_the_middle_of_a_run_saves_how_far_it_was() {
     let step: u64 = last.strip_prefix("goto ").unwrap_or_else(|| panic!("{saved}")).parse().unwrap();
     assert!(step > 3, "{saved}");
 }
+
+/// What a command comes to that is sent a signal once it has worked for a while.
+fn stopped_at_work(folder: &Folder, line: &str, signal: &str) -> Ran {
+    let mut child = started(folder, line);
+    std::thread::sleep(Duration::from_secs(2));
+    send(&child, signal);
+    end(&mut child);
+    let output = child.wait_with_output().unwrap();
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn a_batch_that_is_stopped_keeps_what_it_has() {
+    let folder = folder();
+    // The last lane never ends.
+    folder.file("lanes.csv", format!("n\n{}1\n", "0\n".repeat(300)));
+    let batch = "exec reviver batch endless.rasm --device cpu --lanes lanes.csv";
+    for (format, signal, code) in [("csv", "INT", 130), ("npz", "TERM", 143)] {
+        let line = format!("{batch} -o out.{format} --keep-partial --json");
+        let ran = stopped_at_work(&folder, &line, signal).expect(code);
+        let object = ran.json();
+        let lanes = object["lanes"].as_u64().unwrap();
+        assert!((1..301).contains(&lanes), "{object}");
+        assert_eq!((&object["interrupted"], &object["failed"]), (&format!("SIG{signal}").into(), &0.into()));
+        let ran = ran.says(&format!("stopped after {lanes} lanes, by SIG{signal}"));
+        ran.says(&format!("out.{format} has the first {lanes} lanes"));
+        let kept = folder.reviver(&format!("batch endless.rasm --lanes out.{format} --back")).expect(0);
+        assert_eq!(kept.stdout.lines().count() as u64, lanes + 1);
+    }
+    let kept = String::from_utf8(folder.read("out.csv")).unwrap();
+    assert!(kept.starts_with("n,a\n0,1\n") && kept.lines().skip(1).all(|line| line == "0,1"), "{kept}");
+    // Results in the object are kept, too.
+    let object =
+        stopped_at_work(&folder, &format!("{batch} --keep-partial --json"), "INT").expect(130).json();
+    let results = object["results"]["a"].as_array().unwrap();
+    assert_eq!(
+        (results.len() as u64, &object["error"]["kind"]),
+        (object["lanes"].as_u64().unwrap(), &"interrupted".into())
+    );
+    // Without the option no file appears, and the object says how many lanes there were.
+    let ran = stopped_at_work(&folder, &format!("{batch} -o none.csv --json"), "INT").expect(130);
+    assert_eq!((&ran.json()["lanes"], &ran.json()["interrupted"]), (&0.into(), &"SIGINT".into()));
+    ran.says("with `--keep-partial` the results of these lanes are kept");
+    assert!(!folder.path("none.csv").exists());
+    // A lane that traps, and a line that is wrong, take nothing from the lanes before them either.
+    folder.file("picky.rasm", ".inout n\n.out y\nassert n != 3\nadd y, n\n");
+    for (last, code) in [("3", 4), ("x", 2)] {
+        folder.file("lanes.csv", format!("n\n{}{last}\n", "0\n".repeat(70)));
+        let ran =
+            folder.reviver("batch picky.rasm --device cpu --lanes lanes.csv -o kept.csv --keep-partial");
+        assert_eq!(ran.code, code, "{ran:#?}");
+        ran.says("kept.csv has the first 64 lanes");
+        assert_eq!(folder.read("kept.csv").iter().filter(|byte| **byte == b'\n').count(), 65);
+    }
+}
+
+#[test]
+fn tests_that_are_stopped_say_what_was_found() {
+    let folder = folder();
+    folder.file("a.rasm", format!(";! run n=0 -> a=1\n{ENDLESS}"));
+    folder.file(
+        "b.rasm",
+        format!(";! run n=0 -> a=1\n;! run n=1 -> a=1\n;! run n=0 -> a=2\n;! restored\n{ENDLESS}"),
+    );
+    folder.file("c.rasm", format!(";! run n=0 -> a=1\n{ENDLESS}"));
+    let line = "exec reviver test a.rasm b.rasm c.rasm --max-steps 1000000000000 --json";
+    let ran =
+        stopped_at_work(&folder, line, "INT").expect(130).says("stopped in file 2 of 3 files, by SIGINT");
+    let object = ran.json();
+    assert_eq!(
+        (&object["met"], &object["missed"], &object["interrupted"]),
+        (&2.into(), &0.into(), &"SIGINT".into())
+    );
+    let lines = object["files"][1]["expectations"].as_array().unwrap();
+    let met: Vec<Option<bool>> = lines.iter().map(|line| line["met"].as_bool()).collect();
+    assert_eq!(met, [Some(true), None, None, None], "{object}");
+}
+
+#[test]
+fn a_bench_that_is_stopped_says_what_it_has_measured() {
+    let folder = folder();
+    let object = stopped_at_work(&folder, "exec reviver bench endless.rasm --set n=1 --json", "TERM")
+        .expect(143)
+        .json();
+    assert_eq!((&object["rounds"], &object["interrupted"]), (&0.into(), &"SIGTERM".into()));
+    assert!(object["engines"]["interp"].is_object(), "{object}");
+    let ran =
+        stopped_at_work(&folder, "exec reviver bench endless.rasm --set n=0 --seconds 600 --json", "INT");
+    let object = ran.expect(130).json();
+    assert!(object["rounds"].as_u64().unwrap() > 0, "{object}");
+    assert!(object["engines"]["interp"]["forward"]["steps"].as_u64().unwrap() > 0, "{object}");
+}

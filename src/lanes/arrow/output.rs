@@ -11,6 +11,7 @@ use reviver::batch::plan::LanePlan;
 use reviver_vm::Program;
 
 use crate::failure::{Failure, Fallible};
+use crate::kinds::BATCH_MARK;
 use crate::lanes::{ArrowForm, DoneBlock, LaneTarget, LaneWriter};
 use crate::output::told::Object;
 
@@ -60,7 +61,10 @@ impl ArrowOutput {
     /// Writes the names of the columns.
     pub fn begin(target: LaneTarget, form: ArrowForm, plan: &LanePlan) -> Fallible<ArrowOutput> {
         let results = ArrowResults::of(plan);
-        let schema = results.schema();
+        // By its mark an earlier output is recognized.
+        let mut metadata = results.schema().metadata().clone();
+        metadata.insert("writer".to_owned(), BATCH_MARK.to_owned());
+        let schema = &results.schema().as_ref().clone().with_metadata(metadata);
         let writer = match form {
             ArrowForm::File => {
                 FileWriter::try_new(target, schema).map(|writer| BatchWriter::File(Box::new(writer)))

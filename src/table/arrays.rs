@@ -1,0 +1,608 @@
+//! Files of NumPy: a `.npy` with one array, a `.npz` with an array for each name. What a file claims (types, lengths, sizes) is checked
+//! before any number is decompressed or memory is taken for it. Knows no program.
+
+use std::io::{self, BufReader, Cursor, Read, Seek as _, SeekFrom};
+use std::path::Path;
+
+use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
+use reviver_files::OpenInput;
+use reviver_isa::instruction::Class;
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use super::lines::shown_field;
+use crate::failure::{Failure, Fallible};
+use crate::read::{self, shown};
+
+/// The longest text in front of an array that is read. Arrays of numbers have some hundred bytes.
+const LONGEST_HEADER: usize = 1 << 16;
+/// The most bytes that deflate makes of one.
+const LARGEST_RATIO: u64 = 1032;
+
+/// What an array says of itself.
+#[derive(Clone, Debug)]
+pub struct ArrayHead {
+    /// Its name in an archive; empty in a `.npy`.
+    pub name: String,
+    pub lengths: Vec<usize>,
+    is_fortran: bool,
+    is_big_endian: bool,
+    kind: NumberKind,
+    /// Bytes in front of the numbers.
+    offset: usize,
+}
+
+/// The types of numbers that are read, each with its width in bytes.
+#[derive(Clone, Copy, Debug)]
+enum NumberKind {
+    Bool,
+    Signed(u8),
+    Unsigned(u8),
+    Float(u8),
+}
+
+impl NumberKind {
+    fn width(self) -> u64 {
+        match self {
+            NumberKind::Bool => 1,
+            NumberKind::Signed(width) | NumberKind::Unsigned(width) | NumberKind::Float(width) => {
+                width.into()
+            }
+        }
+    }
+}
+
+/// A number of an array.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ArrayNumber {
+    Signed(i64),
+    /// A pattern of bits for an integer cell, as base 16 is in a text.
+    Unsigned(u64),
+    Real(f64),
+}
+
+impl ArrayNumber {
+    /// The number as a cell of a class takes it: a float without a fraction is an integer there.
+    ///
+    /// # Errors
+    /// A float that is no integer of 64 bits.
+    pub fn of_class(self, class: Class) -> Result<ArrayNumber, String> {
+        match (self, class) {
+            (ArrayNumber::Real(value), Class::Int) => {
+                // Both bounds are floats; the upper one is no i64.
+                let is_in_range =
+                    (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value);
+                match is_in_range && value.trunc() == value {
+                    true => Ok(ArrayNumber::Signed(value as i64)),
+                    false => Err(format!("{value:?} is not an integer, and the cell is one")),
+                }
+            }
+            (number, _) => Ok(number),
+        }
+    }
+
+    /// A text that reads back as the number.
+    fn text(self) -> String {
+        match self {
+            ArrayNumber::Signed(value) => value.to_string(),
+            ArrayNumber::Unsigned(value) => value.to_string(),
+            ArrayNumber::Real(value) => format!("{value:?}"),
+        }
+    }
+}
+
+/// An array in memory.
+#[derive(Debug)]
+pub struct NumberArray {
+    pub lengths: Vec<usize>,
+    is_fortran: bool,
+    numbers: Numbers,
+}
+
+/// Numbers in the order of their file.
+#[derive(Debug)]
+enum Numbers {
+    Signed(Vec<i64>),
+    Unsigned(Vec<u64>),
+    Reals(Vec<f64>),
+}
+
+impl NumberArray {
+    /// How many numbers it has.
+    pub fn count(&self) -> usize {
+        match &self.numbers {
+            Numbers::Signed(values) => values.len(),
+            Numbers::Unsigned(values) => values.len(),
+            Numbers::Reals(values) => values.len(),
+        }
+    }
+
+    /// The indices of an element, counted with the last index running fastest.
+    pub fn index(&self, n: usize) -> Vec<usize> {
+        let mut rest = n;
+        let mut index: Vec<usize> = self
+            .lengths
+            .iter()
+            .rev()
+            .map(|&length| {
+                let own = rest.checked_rem(length).unwrap_or(0);
+                rest = rest.checked_div(length).unwrap_or(0);
+                own
+            })
+            .collect();
+        index.reverse();
+        index
+    }
+
+    /// Where an element is in the file's order.
+    fn stored(&self, n: usize) -> usize {
+        if !self.is_fortran {
+            return n;
+        }
+        let (mut at, mut stride) = (0, 1);
+        for (index, length) in self.index(n).into_iter().zip(&self.lengths) {
+            at += index * stride;
+            stride *= length;
+        }
+        at
+    }
+
+    /// Part `part` of each of the things that its first index counts: where that of the first one is, and the step to the next one's.
+    pub fn column(&self, part: usize) -> (usize, usize) {
+        let parts = self.lengths.iter().skip(1).product();
+        if self.is_fortran { (self.stored(part), 1) } else { (part, parts) }
+    }
+
+    /// The number at a place of the file's order.
+    pub fn number(&self, at: usize) -> Option<ArrayNumber> {
+        match &self.numbers {
+            Numbers::Signed(values) => values.get(at).copied().map(ArrayNumber::Signed),
+            Numbers::Unsigned(values) => values.get(at).copied().map(ArrayNumber::Unsigned),
+            Numbers::Reals(values) => values.get(at).copied().map(ArrayNumber::Real),
+        }
+    }
+
+    /// An element, counted with the last index running fastest, as a text that cells of the class read.
+    ///
+    /// # Errors
+    /// A float that an integer cell can't hold.
+    pub fn text(&self, n: usize, class: Option<Class>) -> Result<String, String> {
+        let number = self.number(self.stored(n)).unwrap_or(ArrayNumber::Signed(0));
+        match (class.map_or(Ok(number), |class| number.of_class(class))?, class) {
+            (ArrayNumber::Unsigned(value), None | Some(Class::Int)) => Ok(format!("{value:#x}")),
+            (number, _) => Ok(number.text()),
+        }
+    }
+}
+
+/// A file of arrays of which nothing was read but what they say of themselves.
+pub struct ArrayFile {
+    pub file: String,
+    heads: Vec<ArrayHead>,
+    source: ArraySource,
+}
+
+enum ArraySource {
+    Npy { source: BufReader<OpenInput>, has_length: bool },
+    Npz(ZipArchive<BufReader<OpenInput>>),
+}
+
+impl ArrayFile {
+    /// Opens one array.
+    ///
+    /// # Errors
+    /// A file that can't be read, isn't an array of numbers, or has fewer or more bytes than it claims.
+    pub fn npy(path: &Path) -> Fallible<ArrayFile> {
+        let file = shown(path);
+        let mut source = read::open_file(path)?;
+        let length = source.seek(SeekFrom::End(0)).and_then(|length| source.rewind().map(|()| length)).ok();
+        let length = length.filter(|length| *length > 0);
+        let mut source = BufReader::with_capacity(1 << 16, source);
+        let head = head(&mut source, String::new()).map_err(|why| why.of(&file))?;
+        if let Some(length) = length {
+            check_size(&head, length).map_err(|why| why.of(&file))?;
+        }
+        Ok(ArrayFile {
+            file,
+            heads: vec![head],
+            source: ArraySource::Npy { source, has_length: length.is_some() },
+        })
+    }
+
+    /// Opens an archive of arrays.
+    ///
+    /// # Errors
+    /// As for one array; two arrays of one name, parts that overlap, or that claim more than their bytes can hold.
+    pub fn npz(path: &Path) -> Fallible<ArrayFile> {
+        let file = shown(path);
+        let mut source = BufReader::with_capacity(1 << 16, read::open_file(path)?);
+        let (archive, heads) = archive(&mut source)
+            .and_then(|()| Ok(ZipArchive::new(source)?))
+            .and_then(|mut archive| heads(&mut archive).map(|heads| (archive, heads)))
+            .map_err(|why| why.of(&file))?;
+        if heads.is_empty() {
+            return Err(Failure::usage(format_args!("{file}: there are no arrays in it")));
+        }
+        Ok(ArrayFile { file, heads, source: ArraySource::Npz(archive) })
+    }
+
+    /// What the arrays say of themselves.
+    pub fn heads(&self) -> &[ArrayHead] {
+        &self.heads
+    }
+
+    /// Reads all arrays, and checks that nothing follows and that checksums are right.
+    ///
+    /// # Errors
+    /// A part that is damaged or cut short; no memory.
+    pub fn arrays(self) -> Fallible<Vec<NumberArray>> {
+        let ArrayFile { file, heads, source } = self;
+        let arrays = match source {
+            ArraySource::Npy { mut source, has_length } => {
+                heads.iter().map(|head| body(&mut source, head, has_length)).collect()
+            }
+            ArraySource::Npz(mut archive) => heads
+                .iter()
+                .enumerate()
+                .map(|(n, head)| {
+                    let mut entry = archive.by_index(n)?;
+                    let offset = head.offset as u64;
+                    let skipped = io::copy(&mut entry.by_ref().take(offset), &mut io::sink())?;
+                    let read = if skipped == offset { body(&mut entry, head, true) } else { Err(CUT.into()) };
+                    read.map_err(|why| why.in_array(&head.name))
+                })
+                .collect::<Result<Vec<_>, BrokenArray>>(),
+        };
+        arrays.map_err(|why| why.of(&file))
+    }
+}
+
+/// The array of a `.npy`.
+///
+/// # Errors
+/// As for [`ArrayFile::npy`] and [`ArrayFile::arrays`].
+pub fn npy(path: &Path) -> Fallible<NumberArray> {
+    let file = ArrayFile::npy(path)?;
+    let name = file.file.clone();
+    file.arrays()?
+        .pop()
+        .ok_or_else(|| Failure::load(format_args!("can't read {name}: there is no array in it")))
+}
+
+/// Why an array isn't read.
+#[derive(Debug)]
+enum BrokenArray {
+    /// Its bytes aren't those of an array.
+    Damaged(String),
+    /// It is an array of something else than numbers, or of numbers that aren't read.
+    Foreign(String),
+    /// It is compressed in another way.
+    Method(String),
+}
+
+const CUT: &str = "it is cut short";
+
+impl From<&str> for BrokenArray {
+    fn from(what: &str) -> BrokenArray {
+        BrokenArray::Damaged(what.to_owned())
+    }
+}
+
+impl From<io::Error> for BrokenArray {
+    fn from(error: io::Error) -> BrokenArray {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => CUT.into(),
+            _ => BrokenArray::Damaged(error.to_string()),
+        }
+    }
+}
+
+impl From<ZipError> for BrokenArray {
+    fn from(error: ZipError) -> BrokenArray {
+        match error {
+            ZipError::UnsupportedArchive(what) => BrokenArray::Method(what.to_string()),
+            ZipError::CompressionMethodNotSupported(method) => {
+                BrokenArray::Method(format!("compression method {method} is not read"))
+            }
+            error => BrokenArray::Damaged(error.to_string()),
+        }
+    }
+}
+
+impl BrokenArray {
+    fn in_array(self, name: &str) -> BrokenArray {
+        let told = |what: String| format!("the array `{}`: {what}", shown_field(name));
+        match self {
+            BrokenArray::Damaged(what) => BrokenArray::Damaged(told(what)),
+            BrokenArray::Foreign(what) => BrokenArray::Foreign(told(what)),
+            BrokenArray::Method(what) => BrokenArray::Method(told(what)),
+        }
+    }
+
+    fn of(self, file: &str) -> Failure {
+        let (what, help) = match self {
+            BrokenArray::Damaged(what) => (what, "is the file whole? write or copy it again"),
+            BrokenArray::Foreign(what) => (
+                what,
+                "integers, floats of 16, 32 and 64 bits and `bool` are read: `array.astype('f8')` makes such",
+            ),
+            BrokenArray::Method(what) => {
+                (what, "`numpy.savez` and `numpy.savez_compressed` write what is read")
+            }
+        };
+        Failure::load(format_args!("can't read {file}: {what}")).help(help)
+    }
+}
+
+/// Refuses what isn't an archive from its first byte on.
+fn archive(source: &mut BufReader<OpenInput>) -> Result<(), BrokenArray> {
+    let mut mark = [0; 4];
+    source.read_exact(&mut mark)?;
+    source.rewind()?;
+    match &mark {
+        b"PK\x03\x04" | b"PK\x05\x06" => Ok(()),
+        _ => Err("it doesn't begin as an archive does".into()),
+    }
+}
+
+/// What the arrays of an archive say of themselves.
+fn heads(archive: &mut ZipArchive<BufReader<OpenInput>>) -> Result<Vec<ArrayHead>, BrokenArray> {
+    if archive.has_duplicate_names() {
+        return Err("two of its arrays have the same name".into());
+    }
+    archive.validate_header_consistency()?;
+    let mut heads = Vec::new();
+    for n in 0..archive.len() {
+        let mut entry = archive.by_index(n)?;
+        let entry_name = entry.name()?.into_owned();
+        let Some(name) = entry_name.strip_suffix(".npy") else {
+            return Err(BrokenArray::Damaged(format!(
+                "`{}` in it is no array of NumPy",
+                shown_field(&entry_name)
+            )));
+        };
+        let (size, compressed) = (entry.size(), entry.compressed_size());
+        let head = head(&mut entry, name.to_owned())
+            .and_then(|head| {
+                check_size(&head, size)?;
+                match size <= compressed.saturating_mul(LARGEST_RATIO).saturating_add(LARGEST_RATIO) {
+                    true => Ok(head),
+                    false => Err("it claims more numbers than its bytes can hold".into()),
+                }
+            })
+            .map_err(|why: BrokenArray| why.in_array(name))?;
+        heads.push(head);
+    }
+    Ok(heads)
+}
+
+/// Compares what an array claims with the bytes that there are.
+fn check_size(head: &ArrayHead, size: u64) -> Result<(), BrokenArray> {
+    let (count, width) = (head.count() as u64, head.kind.width());
+    let claimed = count.checked_mul(width).and_then(|bytes| bytes.checked_add(head.offset as u64));
+    let claimed = claimed.ok_or("it claims more numbers than memory holds")?;
+    if size > claimed {
+        let more = size - claimed;
+        return Err(BrokenArray::Damaged(format!("more follows behind its {count} numbers: {more} bytes")));
+    }
+    if size < claimed {
+        let there = size.saturating_sub(head.offset as u64) / width;
+        return Err(BrokenArray::Damaged(format!("it has {there} of its {count} numbers: {CUT}")));
+    }
+    Ok(())
+}
+
+impl ArrayHead {
+    /// How many numbers it claims.
+    fn count(&self) -> usize {
+        self.lengths.iter().product()
+    }
+
+    /// The lengths as NumPy writes them.
+    pub fn shape(&self) -> String {
+        let lengths: Vec<String> = self.lengths.iter().map(usize::to_string).collect();
+        format!("({}{})", lengths.join(", "), if lengths.len() == 1 { "," } else { "" })
+    }
+}
+
+/// What an array says of itself.
+fn head(source: &mut impl Read, name: String) -> Result<ArrayHead, BrokenArray> {
+    let bytes = header(source)?;
+    let offset = bytes.len();
+    let header = NpyHeader::from_reader(Cursor::new(bytes))
+        .map_err(|error| BrokenArray::Damaged(error.to_string()))?;
+    let DType::Plain(kind) = header.dtype() else {
+        return Err(BrokenArray::Foreign("its numbers have names of their own".into()));
+    };
+    let number_kind = match (kind.type_char(), kind.size_field()) {
+        (TypeChar::Bool, 1) => NumberKind::Bool,
+        (TypeChar::Int, width @ (1 | 2 | 4 | 8)) => NumberKind::Signed(width as u8),
+        (TypeChar::Uint, width @ (1 | 2 | 4 | 8)) => NumberKind::Unsigned(width as u8),
+        (TypeChar::Float, width @ (2 | 4 | 8)) => NumberKind::Float(width as u8),
+        _ => return Err(BrokenArray::Foreign(format!("its elements are `{kind}`"))),
+    };
+    let lengths: Option<Vec<usize>> =
+        header.shape().iter().map(|&length| usize::try_from(length).ok()).collect();
+    let lengths = lengths.ok_or("it claims more numbers than memory holds")?;
+    if lengths.iter().try_fold(1usize, |count, length| count.checked_mul((*length).max(1))).is_none() {
+        return Err("it claims more numbers than memory holds".into());
+    }
+    Ok(ArrayHead {
+        name,
+        lengths,
+        is_fortran: header.order() == Order::Fortran,
+        is_big_endian: kind.endianness() == Endianness::Big,
+        kind: number_kind,
+        offset,
+    })
+}
+
+/// The bytes in front of an array, which are checked before they are parsed: they say how long they are, and the product of the lengths
+/// has to be a number.
+fn header(source: &mut impl Read) -> Result<Vec<u8>, BrokenArray> {
+    let mut start = [0u8; 10];
+    source.read_exact(&mut start)?;
+    let [.., major, _, low, high] = start;
+    if !start.starts_with(b"\x93NUMPY") {
+        return Err("it doesn't begin as an array of NumPy does".into());
+    }
+    let (mut head, mut length) = (start.to_vec(), usize::from(u16::from_le_bytes([low, high])));
+    if major >= 2 {
+        let mut rest = [0u8; 2];
+        source.read_exact(&mut rest)?;
+        head.extend(rest);
+        length = u32::from_le_bytes([low, high, rest[0], rest[1]]) as usize;
+    }
+    if length > LONGEST_HEADER {
+        return Err("what it says of itself is too long".into());
+    }
+    let mut text = vec![0; length];
+    source.read_exact(&mut text)?;
+    head.extend(&text);
+    let text = String::from_utf8_lossy(&text);
+    if text.matches(['(', '[', '{']).count() > 256 || !has_product(&text) {
+        return Err("what it says of its lengths makes no array".into());
+    }
+    Ok(head)
+}
+
+/// Whether the lengths behind `shape` have a product.
+fn has_product(text: &str) -> bool {
+    let behind = text.split_once("shape").map_or("", |(_, behind)| behind);
+    let inside = behind
+        .split_once('(')
+        .and_then(|(_, behind)| behind.split_once(')'))
+        .map_or("", |(inside, _)| inside);
+    let lengths = inside.split(',').map(str::trim).filter(|length| !length.is_empty());
+    lengths
+        .map(|length| length.trim_end_matches('L').parse::<u64>().ok())
+        .try_fold(1u64, |product, length| product.checked_mul(length?.max(1)))
+        .is_some()
+}
+
+/// The numbers of an array, and the end behind them. `is_checked`: its size was compared with what there is.
+fn body(source: &mut impl Read, head: &ArrayHead, is_checked: bool) -> Result<NumberArray, BrokenArray> {
+    let count = head.count();
+    let numbers = Decoder { count, is_checked, is_big_endian: head.is_big_endian };
+    let numbers = match head.kind {
+        NumberKind::Bool => Numbers::Signed(truths(numbers.decoded(source, |[byte]| byte)?)?),
+        NumberKind::Signed(1) => {
+            Numbers::Signed(numbers.decoded(source, |bytes| i64::from(i8::from_be_bytes(bytes)))?)
+        }
+        NumberKind::Signed(2) => {
+            Numbers::Signed(numbers.decoded(source, |bytes| i64::from(i16::from_be_bytes(bytes)))?)
+        }
+        NumberKind::Signed(4) => {
+            Numbers::Signed(numbers.decoded(source, |bytes| i64::from(i32::from_be_bytes(bytes)))?)
+        }
+        NumberKind::Signed(_) => Numbers::Signed(numbers.decoded(source, i64::from_be_bytes)?),
+        NumberKind::Unsigned(1) => Numbers::Unsigned(numbers.decoded(source, |[byte]| u64::from(byte))?),
+        NumberKind::Unsigned(2) => {
+            Numbers::Unsigned(numbers.decoded(source, |bytes| u64::from(u16::from_be_bytes(bytes)))?)
+        }
+        NumberKind::Unsigned(4) => {
+            Numbers::Unsigned(numbers.decoded(source, |bytes| u64::from(u32::from_be_bytes(bytes)))?)
+        }
+        NumberKind::Unsigned(_) => Numbers::Unsigned(numbers.decoded(source, u64::from_be_bytes)?),
+        NumberKind::Float(2) => {
+            Numbers::Reals(numbers.decoded(source, |bytes| of_half(u16::from_be_bytes(bytes)))?)
+        }
+        NumberKind::Float(4) => {
+            Numbers::Reals(numbers.decoded(source, |bytes| f64::from(f32::from_be_bytes(bytes)))?)
+        }
+        NumberKind::Float(_) => Numbers::Reals(numbers.decoded(source, f64::from_be_bytes)?),
+    };
+    // Reading on to the end has an archive compare the checksum.
+    match source.read(&mut [0]) {
+        Ok(0) => Ok(NumberArray { lengths: head.lengths.clone(), is_fortran: head.is_fortran, numbers }),
+        Ok(_) => Err(BrokenArray::Damaged(format!("more follows behind its {count} numbers"))),
+        Err(error) => Err(damaged(&error)),
+    }
+}
+
+/// What reading has failed with, after all bytes were there.
+fn damaged(error: &io::Error) -> BrokenArray {
+    let text = error.to_string();
+    match text.contains("checksum") {
+        true => "its checksum doesn't match its bytes: it was damaged".into(),
+        false => BrokenArray::Damaged(text),
+    }
+}
+
+/// NumPy writes 0 and 1.
+fn truths(bytes: Vec<u8>) -> Result<Vec<i64>, BrokenArray> {
+    match bytes.iter().find(|byte| **byte > 1) {
+        Some(byte) => Err(BrokenArray::Damaged(format!("one of its `bool` has the byte {byte}"))),
+        None => Ok(bytes.into_iter().map(i64::from).collect()),
+    }
+}
+
+/// Reads numbers of a fixed width.
+#[derive(Clone, Copy)]
+struct Decoder {
+    count: usize,
+    is_checked: bool,
+    is_big_endian: bool,
+}
+
+impl Decoder {
+    /// All numbers; `wide` takes their bytes with the most significant one first.
+    fn decoded<const WIDTH: usize, V>(
+        self,
+        source: &mut impl Read,
+        wide: impl Fn([u8; WIDTH]) -> V,
+    ) -> Result<Vec<V>, BrokenArray> {
+        const AT_ONCE: usize = 8192;
+        let memory = |_| "there is no memory for its numbers";
+        let mut values = Vec::new();
+        if self.is_checked {
+            values.try_reserve_exact(self.count).map_err(memory)?;
+        }
+        let mut bytes = vec![0; AT_ONCE * WIDTH];
+        while values.len() < self.count {
+            let wanted = (self.count - values.len()).min(AT_ONCE) * WIDTH;
+            let chunk = bytes.get_mut(..wanted).unwrap_or_default();
+            let there = filled(source, chunk)?;
+            let (numbers, _) = chunk.get(..there).unwrap_or_default().as_chunks::<WIDTH>();
+            values.try_reserve(numbers.len()).map_err(memory)?;
+            values.extend(numbers.iter().map(|bytes| {
+                let mut bytes = *bytes;
+                if !self.is_big_endian {
+                    bytes.reverse();
+                }
+                wide(bytes)
+            }));
+            if there < wanted {
+                let (there, count) = (values.len(), self.count);
+                return Err(BrokenArray::Damaged(format!("it has {there} of its {count} numbers: {CUT}")));
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// Reads as many bytes as there are, at most all that are asked for.
+fn filled(source: &mut impl Read, bytes: &mut [u8]) -> Result<usize, BrokenArray> {
+    let mut there = 0;
+    while there < bytes.len() {
+        match source.read(bytes.get_mut(there..).unwrap_or_default()) {
+            Ok(0) => break,
+            Ok(count) => there += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(damaged(&error)),
+        }
+    }
+    Ok(there)
+}
+
+/// A float of 16 bits: a sign, an exponent of 5 bits and a fraction of 10.
+fn of_half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    let size = match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 { -size } else { size }
+}

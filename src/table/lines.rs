@@ -1,0 +1,420 @@
+//! Lines of fields, the one reader of every text of numbers: `--lanes`, `--set A=@FILE`, `--tape`, `--times` and `--inputs`.
+//! Understands commas, semicolons, tabs and blanks, quotes, comments before the first line, and a spreadsheet's `sep=` line. Knows no
+//! program: whether a field is a number is for the caller to say.
+//!
+//! A field never goes on in the next line, since neither a number nor a name does. So an unclosed quote is an error of its own line, and
+//! the memory that is needed is that of one line, which is bounded: a device, or a file without line ends, can't take more.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use serde_json::json;
+
+use super::{cut, is_spreadsheet_error};
+use crate::failure::{Failure, Fallible};
+
+/// The most bytes of a line: a vector of some million numbers.
+const LONGEST_LINE: usize = 64 << 20;
+/// The most bytes of a field. The longest f64 has some 1,100 characters.
+const LONGEST_FIELD: usize = 4 << 10;
+/// The most blank lines and comments that may follow each other.
+const MOST_SKIPPED: u64 = 1 << 20;
+
+/// What separates two fields of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delimiter {
+    /// An ASCII character.
+    Character(u8),
+    /// Any number of blanks and tabs.
+    Blanks,
+}
+
+impl Delimiter {
+    /// The delimiter of a line: a tab, else a semicolon, since then commas may be decimal ones, else a comma. Quoted text doesn't count.
+    /// Blanks separate where there is none of these, or where a part between tabs has blanks inside.
+    fn of(line: &str) -> Delimiter {
+        let mut is_quoted = false;
+        let outside: Vec<u8> = line
+            .trim()
+            .bytes()
+            .filter(|byte| {
+                is_quoted ^= *byte == b'"';
+                !is_quoted && *byte != b'"'
+            })
+            .collect();
+        let has_blanks_inside = |part: &[u8]| part.trim_ascii().contains(&b' ');
+        match [b'\t', b';', b','].into_iter().find(|delimiter| outside.contains(delimiter)) {
+            Some(b'\t') if outside.split(|byte| *byte == b'\t').any(has_blanks_inside) => Delimiter::Blanks,
+            Some(delimiter) => Delimiter::Character(delimiter),
+            None => Delimiter::Blanks,
+        }
+    }
+
+    fn is(self, byte: u8) -> bool {
+        match self {
+            Delimiter::Character(delimiter) => byte == delimiter,
+            Delimiter::Blanks => byte == b' ' || byte == b'\t',
+        }
+    }
+}
+
+/// Where a field is in its line, in bytes.
+#[derive(Clone, Copy, Debug)]
+struct FieldSpan {
+    /// The first byte, which may be a quote.
+    at: usize,
+    /// The text without the quotes and blanks around it.
+    start: usize,
+    end: usize,
+}
+
+/// A text of which one line at a time is in memory.
+pub struct TableLines<'s> {
+    file: String,
+    source: BufReader<Box<dyn Read + 's>>,
+    line: String,
+    fields: Vec<FieldSpan>,
+    /// From 1; that of the line in memory.
+    number: u64,
+    delimiter: Option<Delimiter>,
+    /// Blank lines and comments before the line in memory.
+    skipped: u64,
+    /// A line has ended with a carriage return, so that a line feed that follows belongs to it.
+    has_returned: bool,
+    has_line_end: bool,
+}
+
+impl<'s> TableLines<'s> {
+    /// A text that is called `file` in messages.
+    pub fn new(file: String, source: impl Read + 's) -> TableLines<'s> {
+        TableLines {
+            file,
+            source: BufReader::with_capacity(1 << 16, Box::new(source)),
+            line: String::new(),
+            fields: Vec::new(),
+            number: 0,
+            delimiter: None,
+            skipped: 0,
+            has_returned: false,
+            has_line_end: true,
+        }
+    }
+
+    /// Goes to the first line that is neither blank nor a comment; false if there is none. The delimiter is that of this line, unless a
+    /// line `sep=` before it says otherwise.
+    ///
+    /// # Errors
+    /// Another encoding than UTF-8, a line or a field that is too long, a quote that isn't closed.
+    pub fn first(&mut self) -> Fallible<bool> {
+        self.check_encoding()?;
+        loop {
+            if !self.significant(|line| line.starts_with('#') && !is_spreadsheet_error(first_field(line)))? {
+                return Ok(false);
+            }
+            match separator(&self.line) {
+                Some(delimiter) if self.delimiter.is_none() => {
+                    self.delimiter = Some(Delimiter::Character(delimiter));
+                }
+                _ => break,
+            }
+        }
+        self.split()?;
+        Ok(true)
+    }
+
+    /// Goes to the next line that isn't blank; false at the end. `#` begins no comment here: a spreadsheet writes `#N/A` where a number
+    /// is missing.
+    ///
+    /// # Errors
+    /// As [`TableLines::first`].
+    pub fn next(&mut self) -> Fallible<bool> {
+        let is_there = self.significant(|_| false)?;
+        if is_there {
+            self.split()?;
+        }
+        Ok(is_there)
+    }
+
+    /// The delimiter of the lines that follow is found anew in the next one, unless the line in memory has one: a single name above
+    /// columns of numbers says nothing of what separates these.
+    pub fn reconsider_delimiter(&mut self) {
+        if self.delimiter == Some(Delimiter::Blanks) && self.fields.len() <= 1 {
+            self.delimiter = None;
+        }
+    }
+
+    /// The fields of the line in memory.
+    pub fn fields(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.fields.iter().map(|field| self.line.get(field.start..field.end).unwrap_or_default())
+    }
+
+    /// How many fields the line in memory has.
+    pub fn count(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Drops an empty field at the end of a line that has more than `wanted` fields: some writers end each line with a delimiter.
+    pub fn drop_trailing(&mut self, wanted: usize) {
+        let is_empty =
+            self.fields.last().is_some_and(|field| field.start == field.end && field.at == field.start);
+        if is_empty && self.fields.len() > wanted {
+            self.fields.pop();
+        }
+    }
+
+    /// Whether commas separate the fields.
+    pub fn is_by_commas(&self) -> bool {
+        self.delimiter == Some(Delimiter::Character(b','))
+    }
+
+    /// The number of the line in memory, from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether lines were skipped between the line in memory and the one before it.
+    pub fn has_skipped(&self) -> bool {
+        self.skipped > 0
+    }
+
+    /// Whether the last line that was read had an end.
+    pub fn has_line_end(&self) -> bool {
+        self.has_line_end
+    }
+
+    /// An error in a field of the line in memory; in the line as a whole where there is no such field.
+    pub fn fault(&self, field: Option<usize>, what: &str) -> Failure {
+        let at = field.map(|n| self.fields.get(n).map_or(self.line.len(), |field| field.at));
+        self.fault_at(at, what)
+    }
+
+    /// The help for a field that isn't a number, where its text shows what was meant.
+    pub fn hint(text: &str) -> Option<&'static str> {
+        let is_decimal = |text: &str| {
+            text.split_once(',').is_some_and(|(whole, rest)| {
+                let whole = whole.trim_start_matches(['+', '-']);
+                let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+                is_digits(whole) && !rest.is_empty() && rest.starts_with(|sign: char| sign.is_ascii_digit())
+            })
+        };
+        if is_spreadsheet_error(text) {
+            Some("a spreadsheet writes this where it has no number: mend or leave out the line")
+        } else if is_decimal(text) {
+            Some("its comma is a decimal comma, and a decimal point is expected")
+        } else {
+            None
+        }
+    }
+
+    fn fault_at(&self, at: Option<usize>, what: &str) -> Failure {
+        let column = at.map(|at| self.line.get(..at).map_or(0, |before| before.chars().count()) + 1);
+        fault(&self.file, self.number, column, what)
+    }
+
+    /// Refuses what isn't UTF-8 text by its first bytes, and skips a byte order mark.
+    fn check_encoding(&mut self) -> Fallible {
+        let file = &self.file;
+        let beginning = self.source.fill_buf().map_err(|error| unreadable(file, &error))?;
+        let refused = |what: &str, help: &str| {
+            Err(Failure::usage(format_args!("{file}: {what}, and lines of text in UTF-8 are read"))
+                .help(help))
+        };
+        if beginning.starts_with(b"\xff\xfe") || beginning.starts_with(b"\xfe\xff") {
+            return refused("this is UTF-16 text", "save it as UTF-8; a spreadsheet calls that “CSV UTF-8”");
+        }
+        if beginning.starts_with(b"PK\x03\x04") {
+            return refused(
+                "this is an archive",
+                "save the sheet of a spreadsheet as CSV; arrays are named `.npz`",
+            );
+        }
+        if beginning.starts_with(b"\x1f\x8b") {
+            return refused("this is compressed by gzip", "`gunzip -c FILE | reviver …` gives it by `-`");
+        }
+        if beginning.starts_with(b"\xef\xbb\xbf") {
+            self.source.consume(3);
+        }
+        Ok(())
+    }
+
+    /// Goes to the next line that is neither blank nor skipped by the caller.
+    fn significant(&mut self, skips: impl Fn(&str) -> bool) -> Fallible<bool> {
+        self.skipped = 0;
+        while self.line()? {
+            let line = self.line.trim();
+            if !line.is_empty() && !skips(line) {
+                return Ok(true);
+            }
+            self.skipped += 1;
+            if self.skipped > MOST_SKIPPED {
+                let what = format!("more than {MOST_SKIPPED} blank lines and comments follow each other");
+                return Err(self.fault_at(None, &what));
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads a line, which ends with a line feed, a carriage return, or both; false at the end of the text.
+    fn line(&mut self) -> Fallible<bool> {
+        let mut bytes = std::mem::take(&mut self.line).into_bytes();
+        bytes.clear();
+        let is_there = loop {
+            let chunk = match self.source.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(unreadable(&self.file, &error)),
+            };
+            if chunk.is_empty() {
+                self.has_line_end = bytes.is_empty() && self.has_line_end;
+                break !bytes.is_empty();
+            }
+            if std::mem::take(&mut self.has_returned) && chunk.first() == Some(&b'\n') {
+                self.source.consume(1);
+                continue;
+            }
+            let end = chunk.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let (piece, used) = (end.unwrap_or(chunk.len()), end.map_or(chunk.len(), |end| end + 1));
+            self.has_returned = end.and_then(|end| chunk.get(end)) == Some(&b'\r');
+            let piece = chunk.get(..piece).unwrap_or_default();
+            if bytes.len() + piece.len() > LONGEST_LINE {
+                let what =
+                    format!("this line has more than {} MiB, the most that is read", LONGEST_LINE >> 20);
+                return Err(
+                    fault(&self.file, self.number + 1, None, &what).help("are there line ends in it?")
+                );
+            }
+            bytes
+                .try_reserve(piece.len())
+                .map_err(|_| fault(&self.file, self.number + 1, None, "this line doesn't fit into memory"))?;
+            bytes.extend_from_slice(piece);
+            self.source.consume(used);
+            if end.is_some() {
+                self.has_line_end = true;
+                break true;
+            }
+        };
+        self.number += u64::from(is_there);
+        self.fields.clear();
+        self.line = match String::from_utf8(bytes) {
+            Ok(line) => line,
+            Err(error) => {
+                let valid = error.utf8_error().valid_up_to();
+                let before = error.as_bytes().get(..valid).unwrap_or_default();
+                let column = String::from_utf8_lossy(before).chars().count() + 1;
+                let failure = fault(&self.file, self.number, Some(column), "this is not UTF-8 text");
+                return Err(failure.help("save the file as UTF-8"));
+            }
+        };
+        Ok(is_there)
+    }
+
+    /// Finds the fields of the line in memory.
+    fn split(&mut self) -> Fallible {
+        let delimiter = *self.delimiter.get_or_insert_with(|| Delimiter::of(&self.line));
+        let mut fields = std::mem::take(&mut self.fields);
+        let split = split(&self.line, delimiter, &mut fields);
+        self.fields = fields;
+        split.map_err(|(at, what)| self.fault_at(Some(at), what))
+    }
+}
+
+/// An error at a place of a file.
+pub fn fault(file: &str, line: u64, column: Option<usize>, what: &str) -> Failure {
+    let place = match column {
+        Some(column) => format!("{file}:{line}:{column}"),
+        None => format!("{file}:{line}"),
+    };
+    Failure::usage(format_args!("{place}: {what}"))
+        .detail("place", json!({ "file": file, "line": line, "column": column }))
+}
+
+fn unreadable(file: &str, error: &io::Error) -> Failure {
+    Failure::load(format_args!("can't read {file}: {error}"))
+}
+
+/// The fields of a line without the blanks and quotes around them, or the byte where a field isn't one.
+fn split(line: &str, delimiter: Delimiter, fields: &mut Vec<FieldSpan>) -> Result<(), (usize, &'static str)> {
+    let bytes = line.as_bytes();
+    let end = line.trim_end_matches(' ').len();
+    let is_blank =
+        |byte: u8| matches!(byte, b' ' | b'\t') && (delimiter == Delimiter::Blanks || !delimiter.is(byte));
+    let skip_blanks = |mut at: usize| {
+        while bytes.get(at).is_some_and(|byte| is_blank(*byte)) {
+            at += 1;
+        }
+        at
+    };
+    let mut at = skip_blanks(0);
+    loop {
+        if delimiter == Delimiter::Blanks && at >= end {
+            return Ok(());
+        }
+        let (span, after) = match bytes.get(at) {
+            Some(b'"') => {
+                let close = closing_quote(bytes, at).ok_or((at, "this quote isn't closed on its line"))?;
+                let after = skip_blanks(close + 1);
+                let is_over = bytes.get(after).is_none_or(|byte| delimiter.is(*byte));
+                if !is_over && !(delimiter == Delimiter::Blanks && after > close + 1) {
+                    return Err((after, "a delimiter is missing after a closing quote"));
+                }
+                (trimmed(line, at, at + 1, close), after)
+            }
+            _ => {
+                let length = bytes.get(at..).unwrap_or_default().iter().position(|byte| delimiter.is(*byte));
+                let stop = length.map_or(bytes.len(), |length| at + length);
+                (
+                    trimmed(line, at, at, stop),
+                    if delimiter == Delimiter::Blanks { skip_blanks(stop) } else { stop },
+                )
+            }
+        };
+        if span.end - span.start > LONGEST_FIELD {
+            return Err((at, "this field has more than 4,096 bytes, and no number or name has"));
+        }
+        fields.push(span);
+        match delimiter {
+            Delimiter::Blanks => at = after,
+            Delimiter::Character(_) if after >= bytes.len() => return Ok(()),
+            Delimiter::Character(_) => at = skip_blanks(after + 1),
+        }
+    }
+}
+
+/// The quote that closes the one at a byte; two in a row are one inside.
+fn closing_quote(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut from = at + 1;
+    loop {
+        let close = from + bytes.get(from..)?.iter().position(|byte| *byte == b'"')?;
+        if bytes.get(close + 1) != Some(&b'"') {
+            return Some(close);
+        }
+        from = close + 2;
+    }
+}
+
+fn trimmed(line: &str, at: usize, from: usize, to: usize) -> FieldSpan {
+    let text = line.get(from..to).unwrap_or_default();
+    let start = from + (text.len() - text.trim_start().len());
+    FieldSpan { at, start, end: start + text.trim().len() }
+}
+
+/// What a line begins with, up to a delimiter.
+fn first_field(line: &str) -> &str {
+    line.split([',', ';', '\t']).next().unwrap_or_default().trim().trim_matches('"')
+}
+
+/// The delimiter that a line `sep=;` says, as spreadsheets write it.
+fn separator(line: &str) -> Option<u8> {
+    let line = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
+    let (word, separator) = line.split_at_checked(4)?;
+    match separator.as_bytes() {
+        [byte] if word.eq_ignore_ascii_case("sep=") && byte.is_ascii() && !byte.is_ascii_alphanumeric() => {
+            Some(*byte)
+        }
+        _ => None,
+    }
+}
+
+/// A field as it is shown in a message.
+pub fn shown_field(text: &str) -> String {
+    reviver_isa::names::printable(&cut(text)).into_owned()
+}

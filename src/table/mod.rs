@@ -1,0 +1,332 @@
+//! Numbers in files, as text (`lines`) or as arrays of NumPy (`arrays`): what `--set A=@FILE`, `--tape` and `--times` read. Lanes
+//! (`crate::lanes`) and distributions of inputs (`crate::entropy`) read the same texts and arrays, column by column. What has another
+//! shape than was asked for is an error. Knows no program: whether a text is a number it asks.
+
+pub mod arrays;
+pub mod lines;
+pub mod named;
+
+use std::borrow::Cow;
+use std::io::Cursor;
+use std::path::Path;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Shape;
+use reviver_vm::Program;
+use reviver_vm::room::OutOfMemory;
+use reviver_vm::values::ValueError;
+
+use self::arrays::NumberArray;
+use self::lines::{TableLines, shown_field};
+use crate::failure::{Exit, Failure, Fallible, counted};
+use crate::read::{self, shown};
+
+/// Reads a text as a number.
+pub type ReadNumber<'p, T> = &'p dyn Fn(&str) -> Result<T, ValueError>;
+
+/// The numbers of a file that has a shape, row after row. A vector is one row or one column; a matrix has its rows as lines, or all of its
+/// cells as one line or one column, row by row. `name` says what they are for.
+///
+/// # Errors
+/// Another shape, lines of different lengths, something that is no number, with their places.
+pub fn cells<T>(
+    path: &Path,
+    (name, shape, class): (&str, Shape, Class),
+    parse: ReadNumber<'_, T>,
+) -> Fallible<Vec<T>> {
+    let purpose = Purpose::Cells { name, shape };
+    let table = match array(path)? {
+        Some(array) => NumberTable::of_array(path, &array, Some(class), parse)?,
+        None => NumberTable::of_text(path, &purpose, parse)?,
+    };
+    table.check_shape(name, shape)?;
+    Ok(table.numbers)
+}
+
+/// All numbers of a file, line after line.
+///
+/// # Errors
+/// Something that is no number, a header too, with its place.
+pub fn list<T>(path: &Path, parse: ReadNumber<'_, T>) -> Fallible<Vec<T>> {
+    let table = match array(path)? {
+        Some(array) => NumberTable::of_array(path, &array, None, parse)?,
+        None => NumberTable::of_text(path, &Purpose::Tape, parse)?,
+    };
+    Ok(table.numbers)
+}
+
+/// Why a field isn't a number of a cell, and what helps. `fault` adds the place.
+pub fn no_number(
+    program: &Program,
+    cell: &str,
+    error: ValueError,
+    fault: impl FnOnce(&str) -> Failure,
+) -> Failure {
+    let text = match &error {
+        ValueError::NotAnInteger { text, .. } | ValueError::NotAReal { text, .. } => text.clone(),
+        _ => String::new(),
+    };
+    let is_infinite = || text.trim().parse::<f64>().is_ok_and(|value| !value.is_finite());
+    let is_integer = matches!(error, ValueError::NotAnInteger { .. });
+    let failure = fault(&format!("`{cell}`: {}", told(error)));
+    if let Some(hint) = TableLines::hint(&text) {
+        return failure.help(hint);
+    }
+    match is_integer {
+        true if program.is_unsigned(&text) => failure.help("`--unsigned` reads integers without a sign"),
+        true if program.parse(Class::Real, &text).is_ok() => {
+            failure.help(format_args!("`{cell}` is an integer: `.in {cell}: real` would declare a real"))
+        }
+        false if is_infinite() => {
+            failure.help("cells hold finite numbers only: leave such lanes out of the file")
+        }
+        _ => failure,
+    }
+}
+
+/// The words of an error, with its text cut and escaped.
+fn told(error: ValueError) -> String {
+    match error {
+        ValueError::NotAnInteger { text, bits } => {
+            ValueError::NotAnInteger { text: shown_field(&text), bits }.to_string()
+        }
+        ValueError::NotAReal { text, system } => {
+            ValueError::NotAReal { text: shown_field(&text), system }.to_string()
+        }
+        error => error.to_string(),
+    }
+}
+
+/// A text, shortened where it is too long for a message.
+pub fn cut(text: &str) -> Cow<'_, str> {
+    const SHOWN: usize = 40;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// Whether a text is what a spreadsheet shows in place of a number: `#N/A`, `#DIV/0!`, `#NAME?`, `#####`, `Err:502`.
+pub fn is_spreadsheet_error(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('#') else {
+        let number = text.strip_prefix("Err:").unwrap_or_default();
+        return !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    };
+    let is_word = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_'))
+    };
+    match rest.strip_suffix(['!', '?']) {
+        Some(word) => is_word(word),
+        None => {
+            ["N/A", "NV", "N/D", "GETTING_DATA"].contains(&rest)
+                || rest.len() > 1 && rest.bytes().all(|byte| byte == b'#')
+        }
+    }
+}
+
+/// Whether a text is a number, right or wrong, rather than the name of a column: it begins with a digit behind signs and points, is not
+/// finite, or stands in a spreadsheet for a number.
+pub fn looks_like_number(text: &str) -> bool {
+    let text = text.trim();
+    let unsigned = text.trim_start_matches(['+', '-', '.']);
+    let is_word = |word: &&str| unsigned.eq_ignore_ascii_case(word);
+    unsigned.starts_with(|sign: char| sign.is_ascii_digit())
+        || ["nan", "inf", "infinity"].iter().any(|word| is_word(word))
+        || is_spreadsheet_error(text)
+}
+
+/// What the numbers of a file are for.
+enum Purpose<'n> {
+    Cells { name: &'n str, shape: Shape },
+    Tape,
+}
+
+/// The numbers of a file, and how many of them are on each line.
+struct NumberTable<T> {
+    file: String,
+    /// The number of the line of names, if there is one.
+    header: Option<u64>,
+    lines: usize,
+    width: usize,
+    numbers: Vec<T>,
+}
+
+/// The array that a file is, if its name says so.
+fn array(path: &Path) -> Fallible<Option<NumberArray>> {
+    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+    match ending.as_deref().and_then(|ending| ending.to_str()) {
+        Some("npy") => arrays::npy(path).map(Some),
+        Some("npz") => {
+            Err(Failure::usage(format_args!("{}: the arrays of an archive have names", shown(path)))
+                .help("`numpy.save` writes one array as a `.npy`; `batch --lanes` reads archives"))
+        }
+        _ => Ok(None),
+    }
+}
+
+impl<T> NumberTable<T> {
+    fn of_text(path: &Path, purpose: &Purpose<'_>, parse: ReadNumber<'_, T>) -> Fallible<NumberTable<T>> {
+        let file = shown(path);
+        let mut table =
+            NumberTable { file: file.clone(), header: None, lines: 0, width: 0, numbers: Vec::new() };
+        let mut lines = TableLines::new(file, Cursor::new(read::data(path)?));
+        let mut is_there = lines.first()?;
+        if is_there && is_header(&lines) {
+            if matches!(purpose, Purpose::Tape) {
+                return Err(lines.fault(Some(0), "no number stands on this line, and a tape has no header"));
+            }
+            table.header = Some(lines.number());
+            lines.reconsider_delimiter();
+            is_there = lines.next()?;
+        }
+        while is_there {
+            lines.drop_trailing(if table.lines == 0 || matches!(purpose, Purpose::Tape) {
+                1
+            } else {
+                table.width
+            });
+            if let Purpose::Cells { name, shape } = *purpose
+                && table.lines > 0
+                && lines.count() != table.width
+            {
+                return Err(table.ragged(&lines, name, shape));
+            }
+            table.line(&lines, parse)?;
+            is_there = lines.next()?;
+        }
+        Ok(table)
+    }
+
+    /// Adds the numbers of a line.
+    fn line(&mut self, lines: &TableLines<'_>, parse: ReadNumber<'_, T>) -> Fallible {
+        self.reserve(lines.count())?;
+        for (n, text) in lines.fields().enumerate() {
+            let number = parse(text).map_err(|error| {
+                let failure = lines.fault(Some(n), &told(error));
+                TableLines::hint(text).into_iter().fold(failure, Failure::help)
+            })?;
+            self.numbers.push(number);
+        }
+        (self.lines, self.width) = (self.lines + 1, lines.count());
+        Ok(())
+    }
+
+    /// The numbers of an array: one of two lengths has lines, one of a single length is one line.
+    fn of_array(
+        path: &Path,
+        array: &NumberArray,
+        class: Option<Class>,
+        parse: ReadNumber<'_, T>,
+    ) -> Fallible<NumberTable<T>> {
+        let file = shown(path);
+        let (lines, width) = match array.lengths[..] {
+            [] => (1, 1),
+            [width] => (1, width),
+            [lines, width] => (lines, width),
+            _ => {
+                let what =
+                    format!("{file}: an array of {} lengths, and two are read at most", array.lengths.len());
+                return Err(Failure::usage(what));
+            }
+        };
+        let mut table = NumberTable { file, header: None, lines, width, numbers: Vec::new() };
+        table.reserve(array.count())?;
+        for n in 0..array.count() {
+            let refused = |what: String| {
+                let index: Vec<String> = array.index(n).iter().map(usize::to_string).collect();
+                Failure::usage(format_args!("{}: element [{}]: {what}", table.file, index.join(", ")))
+            };
+            let text = array.text(n, class).map_err(refused)?;
+            table.numbers.push(parse(&text).map_err(|error| refused(told(error)))?);
+        }
+        Ok(table)
+    }
+
+    fn reserve(&mut self, more: usize) -> Fallible {
+        self.numbers.try_reserve(more).map_err(|_| {
+            Failure::new(Exit::Trap, format_args!("{OutOfMemory} for the numbers of {}", self.file))
+        })
+    }
+
+    fn check_shape(&self, name: &str, shape: Shape) -> Fallible {
+        let is_flat = |cells: usize| (self.lines == 1 || self.width == 1) && self.numbers.len() == cells;
+        let fits = match shape {
+            Shape::Scalar => is_flat(1),
+            Shape::Vector(length) => is_flat(length as usize),
+            Shape::Matrix(rows, columns) => {
+                (self.lines, self.width) == (rows as usize, columns as usize)
+                    || is_flat(rows as usize * columns as usize)
+            }
+            // As many as there are, none too; but a file with nothing but a header was meant to have some.
+            Shape::Stack if self.lines == 0 => self.header.is_none(),
+            Shape::Stack => self.lines == 1 || self.width <= 1,
+        };
+        if fits {
+            return Ok(());
+        }
+        let found = format!("{} of {}", counted(self.lines, "line"), counted(self.width, "number"));
+        let failure = Failure::usage(format_args!(
+            "{}: {found}, and {} takes {}",
+            self.file,
+            declared(name, shape),
+            shape_in_words(shape)
+        ));
+        Err(self.shape_help(failure, shape))
+    }
+
+    fn shape_help(&self, failure: Failure, shape: Shape) -> Failure {
+        let failure = match shape {
+            Shape::Matrix(rows, columns) if (columns as usize, rows as usize) == (self.lines, self.width) => {
+                failure.help("the file has the rows as columns: exchange them")
+            }
+            Shape::Matrix(..) => {
+                failure.help("each line is one row, or one line has all numbers, row by row")
+            }
+            Shape::Vector(_) => failure.help("a vector is one line of numbers, or one number a line"),
+            Shape::Stack => failure.help("its bottom comes first"),
+            Shape::Scalar => failure,
+        };
+        match self.header {
+            Some(line) => failure.help(format_args!("line {line} has no number and was taken for a header")),
+            None => failure,
+        }
+    }
+
+    fn ragged(&self, lines: &TableLines<'_>, name: &str, shape: Shape) -> Failure {
+        let what = format!(
+            "{}, and the line before has {}; {} takes {}",
+            counted(lines.count(), "number"),
+            self.width,
+            declared(name, shape),
+            shape_in_words(shape)
+        );
+        lines.fault(None, &what)
+    }
+}
+
+/// Whether a line names columns: it has a name, and nothing like a number.
+fn is_header(lines: &TableLines<'_>) -> bool {
+    lines.fields().any(|text| !text.is_empty()) && !lines.fields().any(looks_like_number)
+}
+
+/// `A[6]`, as declarations say it.
+fn declared(name: &str, shape: Shape) -> String {
+    match shape {
+        Shape::Scalar => format!("`{name}`"),
+        Shape::Vector(length) => format!("`{name}[{length}]`"),
+        Shape::Matrix(rows, columns) => format!("`{name}[{rows}, {columns}]`"),
+        Shape::Stack => format!("the stack `{name}[]`"),
+    }
+}
+
+fn shape_in_words(shape: Shape) -> String {
+    match shape {
+        Shape::Scalar => "one number".into(),
+        Shape::Vector(length) => counted(length as usize, "number"),
+        Shape::Stack => "one line of numbers, or one number a line".into(),
+        Shape::Matrix(rows, columns) => {
+            format!("{} of {}", counted(rows as usize, "line"), counted(columns as usize, "number"))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Tables whose first line names their columns: the names, and lines that have a number in each of them.
+
+use super::lines::{TableLines, shown_field};
+use super::looks_like_number;
+use crate::failure::{Fallible, counted};
+
+/// The names in the line in memory, without blanks.
+///
+/// # Errors
+/// A column without a name, a number for a name, a name that is there twice or lacks a bracket.
+pub fn names(lines: &mut TableLines<'_>) -> Fallible<Vec<String>> {
+    lines.drop_trailing(1);
+    let mut names: Vec<String> = Vec::new();
+    for (n, field) in lines.fields().enumerate() {
+        let name: String = field.chars().filter(|sign| !sign.is_whitespace()).collect();
+        let shown = shown_field(&name);
+        if name.is_empty() {
+            return Err(lines
+                .fault(Some(n), "a column without a name")
+                .help("each column is named by a cell: `x`, `A[3]`"));
+        }
+        if looks_like_number(&name) && !is_word(&name) {
+            let what = format!("`{shown}` is a number, and the first line is to name the columns");
+            return Err(lines
+                .fault(Some(n), &what)
+                .help("put a line with the names of the cells in front: `x,A[0],A[1]`"));
+        }
+        if name.contains('[') && !name.contains(']') {
+            return Err(lines
+                .fault(Some(n), &format!("`{shown}` lacks its bracket"))
+                .help("a name with a comma in it needs quotes: \"M[1,2]\""));
+        }
+        if names.contains(&name) {
+            let what = format!("the column `{shown}` is there twice");
+            return Err(lines.fault(Some(n), &what).help("leave one of them out"));
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// Whether a name is a word, as a cell that is called `inf` has.
+fn is_word(name: &str) -> bool {
+    name.starts_with(|sign: char| sign.is_alphabetic())
+}
+
+/// Checks that the line in memory has a field for each of so many columns, and that no line is missing before it.
+///
+/// # Errors
+/// Another number of fields; a blank line before it where there is one column, since that may be a number that is missing.
+pub fn number_count(lines: &mut TableLines<'_>, columns: usize) -> Fallible {
+    lines.drop_trailing(columns);
+    let found = lines.count();
+    if found != columns {
+        let what =
+            format!("{}, and the first line names {}", counted(found, "field"), counted(columns, "column"));
+        let failure = lines.fault(Some(found.min(columns)), &what);
+        let is_double = lines.is_by_commas() && found > columns;
+        return Err(match found < columns {
+            true => failure.help("is the file cut short? each line has a number in every column"),
+            false if is_double => {
+                failure.help("each line has one number in every column; decimal commas need `;` between the fields, and points are expected")
+            }
+            false => failure.help("each line has one number in every column"),
+        });
+    }
+    if columns == 1 && lines.has_skipped() {
+        let what = "the line before is blank, and in a table of one column that may be a missing number";
+        return Err(lines.fault(None, what).help("write the number, or take the blank line out"));
+    }
+    Ok(())
+}
