@@ -24,6 +24,7 @@ use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::output::diagnostics;
 use crate::output::places::place;
 use crate::read::{self, files, name, shown};
+use crate::refused::{self, CommandWork};
 use crate::streams::{self, complain};
 
 /// A command runs one program. Its text is kept for reports of what happens to it later.
@@ -63,6 +64,7 @@ pub fn made_module(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallib
 }
 
 fn read_module(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<ReadModule> {
+    let _work = refused::during(CommandWork::Assembling);
     if is_image(path, &bytes) {
         constants::check_none(constants, path)?;
     }

@@ -23,6 +23,7 @@ mod output;
 mod probes;
 mod progress;
 mod read;
+mod refused;
 mod start;
 mod stopwatch;
 mod streams;
@@ -35,16 +36,32 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser;
+use reviver_memory::{EndingAllocator, refusals};
 
 use crate::cli::{Arguments, Invocation};
 use crate::failure::{Failure, Fallible};
 
+/// Where memory is refused, the command ends with an error, whatever asked for it.
+#[global_allocator]
+static ALLOCATOR: EndingAllocator = EndingAllocator::new(refused::end);
+
 fn main() -> ExitCode {
-    match arguments() {
-        Ok(Some(arguments)) => ended(run(&arguments.command), arguments.command.json()),
+    let asks_for_json = std::env::args_os().any(|argument| argument == "--json");
+    refused::as_json(asks_for_json);
+    refusals::begin();
+    let exit = match arguments() {
+        Ok(Some(arguments)) => {
+            let json = arguments.command.json();
+            refused::as_json(json);
+            ended(run(&arguments.command), json)
+        }
         Ok(None) => ExitCode::SUCCESS,
-        Err(failure) => ended(Err(failure), std::env::args_os().any(|argument| argument == "--json")),
+        Err(failure) => ended(Err(failure), asks_for_json),
+    };
+    if let Some(count) = refusals::count() {
+        streams::complain(&format!("{count} allocations\n"));
     }
+    exit
 }
 
 /// Says what went wrong. Programs that ask for JSON get some.

@@ -8,6 +8,7 @@ use reviver_files::{Content, OpenInput, ReadError, UsedFiles, guess_encoding};
 use reviver_isa::names::printable;
 
 use crate::failure::{Failure, Fallible};
+use crate::refused::{self, CommandWork};
 
 pub use reviver::source::is_image;
 
@@ -74,6 +75,7 @@ fn not_utf8(path: &Path, bytes: &[u8]) -> Failure {
 }
 
 fn content(path: &Path, content: Content) -> Fallible<Vec<u8>> {
+    let _work = refused::during(CommandWork::Reading);
     let read = match path == Path::new("-") {
         true => files().read_standard_input(content),
         false => files().read(path, content),

@@ -1,13 +1,14 @@
 //! The standard streams: what is printed, what is complained about, and how a failure is told.
 
 use std::env;
-use std::io::{self, BufWriter, Error, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, Error, ErrorKind, IsTerminal, StdoutLock, Write};
 
 use reviver_debugger::tui::terminal;
 use reviver_files::reason;
 use serde_json::Value as Json;
 
 use crate::failure::{Exit, Failure, Fallible};
+use crate::refused::{self, CommandWork};
 
 /// Whether what is printed is coloured: on a terminal, unless `NO_COLOR` is set.
 pub fn colors() -> bool {
@@ -36,8 +37,23 @@ pub fn print_bytes(bytes: &[u8]) -> Fallible {
 
 /// Prints to standard output what may be too long for memory.
 pub fn print_with(tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Fallible {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let _work = refused::during(CommandWork::Printing);
+    let mut out = BufWriter::new(NotedStdout(io::stdout().lock()));
     tell(&mut out).and_then(|()| out.flush()).map_err(|error| unprintable(&error))
+}
+
+/// Standard output, of which it is noted that something was printed.
+struct NotedStdout(StdoutLock<'static>);
+
+impl Write for NotedStdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        refused::has_printed();
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// What printing failed with. A reader that has gone away (`| head`) ends the command without a word.

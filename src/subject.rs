@@ -7,8 +7,8 @@ use std::path::Path;
 use reviver_assembler::suggest::nearest;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Module, Role, Shape};
+use reviver_memory::{OutOfMemory, ask};
 use reviver_vm::differentiate::{DifferentiateError, Subject, Variable};
-use reviver_vm::room::OutOfMemory;
 use reviver_vm::{Cause, Program, Travel};
 
 use crate::cli::{Start, StrategyOptions};
@@ -105,8 +105,7 @@ pub fn outputs(subject: &Subject, names: &[String]) -> Fallible<Vec<Selection>> 
 /// All variables of some selections, in order.
 pub fn variables(selections: &[Selection]) -> Fallible<Vec<Variable>> {
     let count = selections.iter().map(|selection| selection.variables.len()).sum();
-    let mut variables = Vec::new();
-    variables.try_reserve_exact(count).map_err(|_| no_memory())?;
+    let mut variables = ask::list(count).map_err(|_| no_memory())?;
     variables.extend(selections.iter().flat_map(|selection| selection.variables.iter().cloned()));
     Ok(variables)
 }

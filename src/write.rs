@@ -4,10 +4,11 @@ use std::io::{self, Error, ErrorKind, Write};
 use std::path::Path;
 
 use reviver_files::{FileKind, GrowingOutput, Output, Replaces, WriteError, reason};
-use reviver_vm::room::OutOfMemory;
+use reviver_memory::ask;
 
 use crate::cli::Written;
 use crate::failure::{Exit, Failure, Fallible};
+use crate::refused::{self, CommandWork};
 use crate::streams::{print_bytes, print_with};
 use crate::{kinds, read};
 
@@ -65,7 +66,10 @@ impl OutputTarget {
     pub fn write(self, bytes: &[u8]) -> Fallible {
         match self {
             OutputTarget::Printed => print_bytes(bytes),
-            OutputTarget::File(output) => output.commit(bytes).map_err(|error| unwritten(&error)),
+            OutputTarget::File(output) => {
+                let _work = refused::during(CommandWork::Writing);
+                output.commit(bytes).map_err(|error| unwritten(&error))
+            }
         }
     }
 
@@ -74,6 +78,7 @@ impl OutputTarget {
         match self {
             OutputTarget::Printed => print_with(tell),
             OutputTarget::File(output) => {
+                let _work = refused::during(CommandWork::Writing);
                 let mut bytes = GrowingBytes(Vec::new());
                 tell(&mut bytes).map_err(|error| {
                     Failure::load(format_args!(
@@ -93,7 +98,7 @@ struct GrowingBytes(Vec<u8>);
 
 impl Write for GrowingBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.try_reserve(bytes.len()).map_err(|_| Error::new(ErrorKind::OutOfMemory, OutOfMemory))?;
+        ask::more(&mut self.0, bytes.len()).map_err(|error| Error::new(ErrorKind::OutOfMemory, error))?;
         self.0.extend_from_slice(bytes);
         Ok(bytes.len())
     }

@@ -110,13 +110,14 @@ fn files(package: &Path, inside: &str) -> Vec<String> {
 }
 
 /// The crates that have unsafe code, and their files with it.
-const UNSAFE: [(&str, &[&str]); 2] = [
+const UNSAFE: [(&str, &[&str]); 3] = [
+    ("reviver-memory", &["src/allocator.rs"]),
     ("reviver-jit", &["src/native.rs"]),
     ("reviver-batch", &["src/float_controls.rs", "src/passthrough.rs"]),
 ];
 
 #[test]
-fn three_files_have_unsafe_code() {
+fn four_files_have_unsafe_code() {
     let root = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
     assert!(root.contains("[workspace.lints.rust]\nunsafe_code = \"forbid\"\n"));
     for package in list(&metadata(), "packages") {
@@ -132,6 +133,23 @@ fn three_files_have_unsafe_code() {
         allowing.sort();
         let files: Vec<PathBuf> = files.iter().map(|file| folder(package).join(file)).collect();
         assert_eq!(allowing, files);
+    }
+}
+
+/// A refusal is returned to marked requests only, so that there are no others that handle one.
+#[test]
+fn memory_that_may_be_refused_is_asked_for_in_one_file() {
+    for package in list(&metadata(), "packages") {
+        let sources = rust_files(&folder(package).join("src"));
+        let asks = |path: &&PathBuf| std::fs::read_to_string(path).unwrap().contains(".try_reserve");
+        for path in sources.iter().filter(asks) {
+            assert_eq!(
+                path,
+                &folder(package).join("src/ask.rs"),
+                "this asks for memory, not `reviver_memory::ask`"
+            );
+            assert_eq!(package["name"], "reviver-memory");
+        }
     }
 }
 

@@ -17,6 +17,7 @@
 use reviver_isa::codec::{self, OutOfMemory};
 use reviver_isa::instruction::Instruction;
 use reviver_isa::module::{Global, Limits, Module, Procedure, RealSystem, Structure, Word};
+use reviver_memory::ask;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -113,8 +114,7 @@ pub fn encode(module: &Module) -> Result<Vec<u8>, OutOfMemory> {
 fn assemble_image(sections: &[(Section, Vec<u8>)]) -> Result<Vec<u8>, OutOfMemory> {
     let mut offset = TABLE + ENTRY * sections.len();
     let length = offset + sections.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
-    let mut image = Vec::new();
-    image.try_reserve_exact(length).map_err(|_| OutOfMemory)?;
+    let mut image = ask::list(length)?;
     image.extend_from_slice(&MAGIC);
     image.extend_from_slice(&VERSION.to_le_bytes());
     image.extend_from_slice(&[0; 6]); // flags, checksum

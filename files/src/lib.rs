@@ -17,6 +17,7 @@ mod read;
 mod register;
 mod rests;
 mod scratch;
+mod unfinished;
 mod used;
 mod write;
 
@@ -26,4 +27,5 @@ pub use growing::GrowingOutput;
 pub use output::{FileKind, Output, Replaces, WriteError, reason};
 pub use read::{Content, ReadError};
 pub use scratch::Scratch;
+pub use unfinished::remove_unfinished;
 pub use used::{OpenInput, UsedFiles};

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use reviver_memory::ask;
 use thiserror::Error;
 
 /// The most bytes of a text.
@@ -80,10 +81,9 @@ pub(crate) fn bounded(
     if length.is_some_and(|length| length > limit) {
         return Err(too_long);
     }
-    let mut bytes = Vec::new();
     // One more than its length shows the end without a second reservation.
     let expected = usize::try_from(length.unwrap_or(0).saturating_add(1)).map_err(|_| ReadError::Memory)?;
-    bytes.try_reserve_exact(expected).map_err(|_| ReadError::Memory)?;
-    source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    let mut bytes = ask::list(expected).map_err(|_| ReadError::Memory)?;
+    ask::refusable(|| source.take(limit.saturating_add(1)).read_to_end(&mut bytes))?;
     if bytes.len() as u64 > limit { Err(too_long) } else { Ok(bytes) }
 }

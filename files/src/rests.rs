@@ -1,12 +1,14 @@
 //! The temporary files beside outputs, and what is left of those whose writer was killed: the next one that
 //! writes into the folder removes it. A living writer holds a lock on its own.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
 
 use crate::folder::folder;
+use crate::unfinished::{self, Noted};
 
 /// Names are `.reviver-`, so many letters and digits, `.part`.
 const PREFIX: &str = ".reviver-";
@@ -22,20 +24,47 @@ pub(crate) enum FileMode {
     Private,
 }
 
+/// A temporary file beside an output. It is removed when it is dropped, and when the process ends in between.
+#[derive(Debug)]
+pub(crate) struct PartFile {
+    // Dropped in this order: the note outlives the file.
+    file: NamedTempFile,
+    _noted: Noted,
+}
+
+impl PartFile {
+    pub fn as_file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    pub fn as_file_mut(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    /// Gives the file its name.
+    pub fn persist(self, path: &Path) -> io::Result<()> {
+        self.file.persist(path).map(drop).map_err(|error| error.error)
+    }
+}
+
 /// A new file in the folder of another.
-pub(crate) fn beside(path: &Path, mode: FileMode) -> io::Result<NamedTempFile> {
+pub(crate) fn beside(path: &Path, mode: FileMode) -> io::Result<PartFile> {
     let folder = folder(path);
     system::sweep(folder);
     let mut builder = Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(LETTERS);
-    if mode == FileMode::Usual {
-        system::usual(&mut builder);
-    }
     loop {
-        let file = builder.tempfile_in(folder)?;
+        let mut noted = None;
+        let file = builder.make_in(folder, |path| {
+            let file = system::create(path, mode)?;
+            // Before anything else can fail.
+            noted = Some(unfinished::note(path));
+            Ok(file)
+        })?;
+        let part = PartFile { file, _noted: noted.unwrap_or_default() };
         // Between its making and its locking, somebody may have taken it for a rest.
-        if system::hold(file.as_file())? {
-            return Ok(file);
+        if system::hold(part.as_file())? {
+            return Ok(part);
         }
     }
 }
@@ -48,17 +77,22 @@ fn is_ours(name: &str) -> bool {
 
 #[cfg(unix)]
 mod system {
-    use std::fs::{self, File, OpenOptions, Permissions};
+    use std::fs::{self, File, OpenOptions};
     use std::io;
-    use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+    use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
     use std::path::Path;
 
     use rustix::fs::{FlockOperation, OFlags, flock};
-    use tempfile::Builder;
 
-    /// Permissions that the umask is taken from.
-    pub fn usual(builder: &mut Builder<'_, '_>) {
-        builder.permissions(Permissions::from_mode(0o666));
+    use super::FileMode;
+
+    /// Creates a file that isn't there. The umask is taken from its permissions.
+    pub fn create(path: &Path, mode: FileMode) -> io::Result<File> {
+        let permissions = match mode {
+            FileMode::Usual => 0o666,
+            FileMode::Private => 0o600,
+        };
+        OpenOptions::new().read(true).write(true).create_new(true).mode(permissions).open(path)
     }
 
     /// Locks a file as long as it is open. False if it has lost its name meanwhile. A file system without
@@ -92,13 +126,15 @@ mod system {
 /// A file in use can't be removed here, and there is no telling which one is.
 #[cfg(not(unix))]
 mod system {
-    use std::fs::File;
+    use std::fs::{File, OpenOptions};
     use std::io;
     use std::path::Path;
 
-    use tempfile::Builder;
+    use super::FileMode;
 
-    pub fn usual(_: &mut Builder<'_, '_>) {}
+    pub fn create(path: &Path, _: FileMode) -> io::Result<File> {
+        OpenOptions::new().read(true).write(true).create_new(true).open(path)
+    }
 
     pub fn hold(_: &File) -> io::Result<bool> {
         Ok(true)

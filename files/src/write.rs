@@ -5,11 +5,11 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::Path;
 
-use tempfile::NamedTempFile;
+use reviver_memory::ask;
 
 use crate::destination::Destination;
 use crate::folder::folder;
-use crate::rests::{self, FileMode};
+use crate::rests::{self, FileMode, PartFile};
 
 /// Why nothing was written.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ pub(crate) enum GrowingFile {
     /// A device or a pipe, which has what was written.
     Stream(File),
     /// A new file beside the destination.
-    Beside(NamedTempFile),
+    Beside(PartFile),
     /// A file elsewhere, where there can be none beside the destination.
     Apart(File),
 }
@@ -110,7 +110,7 @@ pub(crate) fn finish(file: GrowingFile, destination: &Destination, insists: bool
         (GrowingFile::Apart(mut file), Destination::File(path, _) | Destination::New(path)) => {
             let mut bytes = Vec::new();
             file.rewind()?;
-            file.read_to_end(&mut bytes)?;
+            ask::refusable(|| file.read_to_end(&mut bytes))?;
             Ok(in_place(path, &bytes)?)
         }
         (GrowingFile::Beside(_) | GrowingFile::Apart(_), Destination::Stream) => {
@@ -160,15 +160,15 @@ fn replace(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
 
 /// Fills a new file, and gives it the name of the old one. After a crash the name leads to the old content or
 /// to the new one.
-fn renamed(mut new: NamedTempFile, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    new.write_all(bytes)?;
+fn renamed(mut new: PartFile, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    new.as_file_mut().write_all(bytes)?;
     named(new, path)
 }
 
 /// Gives a whole file its name.
-fn named(new: NamedTempFile, path: &Path) -> io::Result<()> {
+fn named(new: PartFile, path: &Path) -> io::Result<()> {
     new.as_file().sync_all()?;
-    new.persist(path).map_err(|error| error.error)?;
+    new.persist(path)?;
     // The rename itself is durable once the folder is.
     if let Ok(folder) = File::open(folder(path)) {
         folder.sync_all().ok();
@@ -180,7 +180,7 @@ fn named(new: NamedTempFile, path: &Path) -> io::Result<()> {
 fn in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let mut old = Vec::new();
-    file.read_to_end(&mut old)?;
+    ask::refusable(|| file.read_to_end(&mut old))?;
     let outcome = overwrite(&mut file, bytes);
     if outcome.is_err() {
         overwrite(&mut file, &old).ok();

@@ -5,13 +5,11 @@
 use bincode::config::{self, Config};
 use bincode::enc::write::Writer;
 use bincode::error::{DecodeError, EncodeError};
+use reviver_memory::ask;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// There is no memory for what was to be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is not enough memory")]
-pub struct OutOfMemory;
+pub use reviver_memory::OutOfMemory;
 
 /// The bytes of a value.
 ///
@@ -86,7 +84,7 @@ struct Growing<'a>(&'a mut Vec<u8>);
 
 impl Writer for Growing<'_> {
     fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
-        self.0.try_reserve(bytes.len()).map_err(|_| EncodeError::UnexpectedEnd)?;
+        ask::more(self.0, bytes.len()).map_err(|_| EncodeError::UnexpectedEnd)?;
         self.0.extend_from_slice(bytes);
         Ok(())
     }

@@ -11,8 +11,8 @@ use reviver::batch::plan::{LanePlan, ResultColumn};
 use reviver_files::{GrowingOutput, reason};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
+use reviver_memory::{OutOfMemory, ask};
 use reviver_vm::Program;
-use reviver_vm::room::OutOfMemory;
 use reviver_vm::values::Value;
 use serde_json::{Value as Json, json};
 use zip::write::{FullFileOptions, SimpleFileOptions};
@@ -40,11 +40,11 @@ impl ColumnsKept {
     fn keep(&mut self, block: &DoneBlock<'_>) -> Fallible {
         for (n, _, kept) in &mut self.columns {
             let own = block.columns.get(*n).copied().unwrap_or_default();
-            kept.try_reserve(own.len()).map_err(|_| no_memory())?;
+            ask::more(kept, own.len()).map_err(|_| no_memory())?;
             kept.extend_from_slice(own);
         }
         if let Some(status) = &mut self.status {
-            status.try_reserve(block.lanes).map_err(|_| no_memory())?;
+            ask::more(status, block.lanes).map_err(|_| no_memory())?;
             let code = |row| block.failure(row).map_or(0, LaneFailure::status);
             status.extend((0..block.lanes).map(code));
         }

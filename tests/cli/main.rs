@@ -37,6 +37,7 @@ mod overwriting;
 mod permissions;
 mod pictures;
 mod readers;
+mod refusals;
 mod run;
 mod signals;
 mod stacks;

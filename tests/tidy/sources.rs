@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 /// What is shipped, from the ground up.
-pub const SHIPPED: [&str; 13] = [
+pub const SHIPPED: [&str; 14] = [
+    "memory",
     "isa-spec",
     "files",
     "vm/flow",

@@ -1,6 +1,8 @@
 //! Memory that may run out. What a program's text can make large is allocated here, so that having no
 //! room is an error or a trap. Knows sizes, and what they are for.
 
+use reviver_memory::ask;
+
 pub use reviver_isa::codec::OutOfMemory;
 
 /// What there was no memory for.
@@ -30,7 +32,7 @@ pub fn zeros<T: Copy + Default>(count: usize) -> Result<Vec<T>, OutOfMemory> {
     // `vec!` gets zeroed pages, but aborts where there are none: ask first, and don't let the
     // compiler conclude that nobody wants the answer.
     let mut asked = Vec::<T>::new();
-    asked.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
+    ask::exactly(&mut asked, count)?;
     drop(std::hint::black_box(asked));
     Ok(vec![T::default(); count])
 }
@@ -51,15 +53,13 @@ pub(crate) fn mapped<A, B>(list: &[A], each: impl Fn(&A) -> B) -> Result<Vec<B>,
 
 /// An empty list with room for so many entries.
 pub(crate) fn with_capacity<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
-    let mut list = Vec::new();
-    list.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
-    Ok(list)
+    ask::list(count)
 }
 
 /// Room for more entries of a list, with some for those that come after them unless that is too much.
 #[inline]
 pub(crate) fn more<T>(list: &mut Vec<T>, count: usize) -> Result<(), OutOfMemory> {
-    list.try_reserve(count).or_else(|_| list.try_reserve_exact(count)).map_err(|_| OutOfMemory)
+    ask::more(list, count).or_else(|_| ask::exactly(list, count))
 }
 
 /// Zeros in place of what is there. To fill nothing takes some processors longer than to fill something, since nothing has no address.

@@ -202,6 +202,7 @@ impl Drop for Screen {
 }
 
 fn enter() -> io::Result<()> {
+    without_memory::keep();
     IS_OPEN.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
     execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)
@@ -219,6 +220,50 @@ fn restore() {
         );
         let _ = disable_raw_mode();
     }
+}
+
+/// Gives the terminal back for a process that ends because memory is refused: allocates nothing, and waits for no lock.
+pub fn give_back_without_memory() {
+    if IS_OPEN.swap(false, Ordering::SeqCst) {
+        without_memory::give_back();
+    }
+}
+
+#[cfg(unix)]
+mod without_memory {
+    use std::sync::OnceLock;
+
+    use rustix::io::write;
+    use rustix::stdio::{stdin, stdout};
+    use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+
+    /// The settings before the first screen.
+    static SETTINGS: OnceLock<Termios> = OnceLock::new();
+
+    /// The mouse and bracketed paste off, the usual screen, and the cursor.
+    const SEQUENCES: &[u8] =
+        b"\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?1049l\x1b[?25h";
+
+    pub fn keep() {
+        if let Ok(settings) = tcgetattr(stdin()) {
+            SETTINGS.get_or_init(|| settings);
+        }
+    }
+
+    pub fn give_back() {
+        let _ = write(stdout(), SEQUENCES);
+        if let Some(settings) = SETTINGS.get() {
+            let _ = tcsetattr(stdin(), OptionalActions::Now, settings);
+        }
+    }
+}
+
+/// The console has its modes by itself once the process is gone.
+#[cfg(not(unix))]
+mod without_memory {
+    pub fn keep() {}
+
+    pub fn give_back() {}
 }
 
 /// A panic's message must not be printed onto a screen that is about to go.

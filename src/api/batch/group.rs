@@ -7,6 +7,7 @@ use std::sync::Arc;
 use reviver_compile::group::room::GroupRoom;
 use reviver_compile::group::routes::{GroupEnd, GroupRoutes};
 use reviver_isa::instruction::Class;
+use reviver_memory::ask;
 use reviver_vm::differentiate::group::{GROUP, InGroup};
 use reviver_vm::room::{self, OutOfMemory};
 
@@ -254,10 +255,7 @@ impl GivenRows {
 
 /// So many zeros for each of some columns.
 fn stretches<const ROWS: usize>(columns: usize) -> Result<Vec<[u64; ROWS]>, OutOfMemory> {
-    let mut all = Vec::new();
-    all.try_reserve_exact(columns).map_err(|_| OutOfMemory)?;
-    all.resize(columns, [0; ROWS]);
-    Ok(all)
+    ask::filled([0; ROWS], columns)
 }
 
 /// Results of rows at places that follow each other.

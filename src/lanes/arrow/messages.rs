@@ -6,6 +6,7 @@ use arrow_buffer::Buffer;
 use arrow_ipc::Message;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_schema::Schema;
+use reviver_memory::ask;
 use thiserror::Error;
 
 use crate::lanes::opened::{FILE_MARK, MESSAGE_MARK};
@@ -172,10 +173,9 @@ pub fn schema(named: Option<arrow_ipc::Schema<'_>>) -> Result<Schema, BrokenArro
 /// So many bytes. Only what is there takes memory, whatever was claimed.
 pub fn bytes(source: &mut impl Read, length: u64, place: &'static str) -> Result<Vec<u8>, BrokenArrow> {
     const AT_ONCE: u64 = 1 << 26;
-    let mut bytes = Vec::new();
     let sure = usize::try_from(length.min(AT_ONCE)).unwrap_or(0);
-    bytes.try_reserve_exact(sure).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-    let count = source.take(length).read_to_end(&mut bytes)?;
+    let mut bytes = ask::list(sure).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    let count = ask::refusable(|| source.take(length).read_to_end(&mut bytes))?;
     if count as u64 == length { Ok(bytes) } else { Err(BrokenArrow::Cut(place)) }
 }
 

@@ -1,12 +1,12 @@
 //! The frames of calls that a form opens: room for them in a machine's state, and the state where the form is left. The calls that
 //! are open where a form begins are its records as far as it knows them, so that it may go on behind them. Knows no code.
 
-use std::collections::TryReserveError;
 use std::ops::Range;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 use reviver_isa::verify::MAX_CELLS;
+use reviver_memory::{OutOfMemory, ask};
 use reviver_vm::Program;
 use reviver_vm::state::{CallRecord, Frame, Part, Reference, State};
 
@@ -201,7 +201,7 @@ impl<'f> OpenFrames<'f> {
         of: FormFrames<'f>,
         state: &mut State,
         words: &mut Vec<i64>,
-    ) -> Result<Option<OpenFrames<'f>>, TryReserveError> {
+    ) -> Result<Option<OpenFrames<'f>>, OutOfMemory> {
         let mut frames =
             OpenFrames { of, lowest: LowestFrame::of(state), top: FIRST_RECORD, end: 0, told: 0 };
         let mut known = frames.known(state);
@@ -221,7 +221,8 @@ impl<'f> OpenFrames<'f> {
         frames.top += record * frames.told;
         frames.end = frames.top + record * of.levels;
         let wanted = (frames.end + of.demands.references) as usize;
-        words.try_reserve(wanted.saturating_sub(words.len()))?;
+        let missing = wanted.saturating_sub(words.len());
+        ask::more(words, missing)?;
         if words.len() < wanted {
             words.resize(wanted, 0);
         }
@@ -387,7 +388,7 @@ impl CallsInPlace {
         demands: Demands,
         state: &mut State,
         words: &mut Vec<i64>,
-    ) -> Result<CallsInPlace, TryReserveError> {
+    ) -> Result<CallsInPlace, OutOfMemory> {
         let next = [state.ints.len(), state.reals.len()];
         if demands.depth > 0 {
             let wanted = (FIRST_RECORD + demands.references) as usize;
@@ -415,10 +416,11 @@ impl CallsInPlace {
 }
 
 /// Adds cells behind those of a state, and makes room for calls, until there are so many.
-fn extend(state: &mut State, sizes: OpenSizes, words: usize) -> Result<(), TryReserveError> {
+fn extend(state: &mut State, sizes: OpenSizes, words: usize) -> Result<(), OutOfMemory> {
     // What an exit opens takes no further memory.
-    state.calls.try_reserve(sizes.calls.saturating_sub(state.calls.len()))?;
-    state.references.try_reserve(words / REFERENCE_WORDS as usize)?;
+    let calls = sizes.calls.saturating_sub(state.calls.len());
+    ask::more(&mut state.calls, calls)?;
+    ask::more(&mut state.references, words / REFERENCE_WORDS as usize)?;
     let (ints, reals) = (state.ints.len(), state.reals.len());
     more(&mut state.ints, sizes.ints.saturating_sub(ints))?;
     more(&mut state.reals, sizes.reals.saturating_sub(reals))?;
@@ -426,11 +428,11 @@ fn extend(state: &mut State, sizes: OpenSizes, words: usize) -> Result<(), TryRe
     state.adjoints.as_mut().map_or(Ok(()), |adjoints| more_adjoints(&mut adjoints.cells))
 }
 
-fn more<T: Clone + Default>(cells: &mut Vec<T>, count: usize) -> Result<(), TryReserveError> {
+fn more<T: Clone + Default>(cells: &mut Vec<T>, count: usize) -> Result<(), OutOfMemory> {
     if count == 0 {
         return Ok(());
     }
-    cells.try_reserve(count)?;
+    ask::more(cells, count)?;
     cells.resize(cells.len() + count, T::default());
     Ok(())
 }

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use reviver_isa::instruction::Class;
+use reviver_memory::ask;
 
 use crate::room::Room;
 use crate::state::Reference;
@@ -58,7 +59,7 @@ impl TouchedByTasks {
         }
         let by = TaskArgument { task: self.tasks - 1, site: self.site, argument };
         let list = if changes { &mut self.changed } else { &mut self.read };
-        list.try_reserve(1).map_err(|_| Cause::NoMemory(Room::Tasks))?;
+        ask::more(list, 1).map_err(|_| Cause::NoMemory(Room::Tasks))?;
         list.push(CellsOfTask { class, cells, by });
         Ok(())
     }
@@ -70,7 +71,8 @@ impl TouchedByTasks {
     pub fn conflict(&self) -> Result<Option<(TaskArgument, TaskArgument)>, Cause> {
         let mut owners: HashMap<(Class, u32), TaskArgument> = HashMap::new();
         for touched in &self.changed {
-            owners.try_reserve(touched.cells.length as usize).map_err(|_| Cause::NoMemory(Room::Tasks))?;
+            ask::of_map(&mut owners, touched.cells.length as usize)
+                .map_err(|_| Cause::NoMemory(Room::Tasks))?;
             for cell in touched.cells.cells() {
                 if touched.class == Class::Int && self.looked_at.contains(&cell) {
                     return Ok(Some((touched.by, TaskArgument { argument: None, ..touched.by })));

@@ -5,6 +5,7 @@
 use reviver_flow::Guards;
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
+use reviver_memory::ask;
 
 use crate::interp::op::{LOOKED_UP, Op, WINDOWED};
 use crate::state::{Frame, Reference};
@@ -76,7 +77,7 @@ impl Window {
     pub(crate) fn with_room(cells: usize) -> Window {
         let mut window = Window::default();
         // Where there is none now, it is asked for later.
-        let _ = window.cells.try_reserve_exact(cells);
+        let _ = ask::exactly(&mut window.cells, cells);
         window
     }
 

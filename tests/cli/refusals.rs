@@ -1,0 +1,167 @@
+//! Memory that is refused, allocation by allocation: each command ends with an error and a documented exit code, and files
+//! are whole or not there. A run is repeated with one of its allocations refused, and with all from one on.
+//! `REVIVER_CAMPAIGN` is how many allocations of each command are tried.
+#![cfg(unix)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{Folder, Ran, command, ran};
+
+/// A command on small inputs. `@` is a folder of its own.
+struct Tried {
+    arguments: String,
+    /// Files that are in the folder before.
+    before: &'static [(&'static str, &'static str)],
+}
+
+fn commands() -> Vec<Tried> {
+    let plain = [
+        "run programs/fib.rasm --json",
+        "run programs/leapfrog.rasm --check",
+        "run programs/fib.rasm --save-state @/state",
+        "run programs/rle.rasm --tape-out @/tape.txt",
+        "grad programs/horner.rasm --loss y --json",
+        "grad programs/horner.rasm --loss y --verify",
+        "jacobian programs/horner.rasm --json",
+        "hessian programs/horner.rasm --loss y",
+        "taylor programs/horner.rasm --order 2 --along x",
+        "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --device cpu --grad out -o @/out.csv",
+        "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --device cpu -o @/out.npz",
+        "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --device cpu --json",
+        "bench programs/fib.rasm --set n=10 --json",
+        "plot programs/leapfrog.rasm --cells x -o @/plot.svg",
+        "graph programs/gcd.rasm -o @/graph.svg",
+        "circuit course/book/programs/full_adder.rasm -o @/circuit.svg",
+        "asm programs/fib.rasm -o @/fib.rbc",
+        "disasm programs/fib.rasm",
+        "build programs/horner.rasm --loss y -o @/horner.c",
+        "expand programs/macros.rasm",
+        "check programs/gates.rasm --json",
+        "test programs/fib.rasm --json",
+        "course start @/exercises",
+        "course check 2 course/exercises",
+        "course read 1",
+        "fmt programs/fib.rasm",
+        "invert programs/fib.rasm -o @/inverse.rasm",
+        "bennett programs/collatz_plain.rasm -o @/bennett.rasm",
+        "tradeoff programs/collatz_plain.rasm",
+        "isa add",
+        "explain T20 --json",
+        "debug programs/fib.rasm --batch @/script",
+    ];
+    let script: &[(&str, &str)] = &[("script", "step 3\nprint a\nreverse-step\ngoto end\nwhy a\n")];
+    let none: &[(&str, &str)] = &[];
+    let tried = |arguments: &str| Tried {
+        arguments: arguments.to_owned(),
+        before: if arguments.contains("script") { script } else { none },
+    };
+    let mut all: Vec<Tried> = plain.into_iter().map(tried).collect();
+    // What is replaced stays, or is replaced whole.
+    all.push(Tried {
+        arguments: "fmt --write @/a.rasm".to_owned(),
+        before: &[("a.rasm", ".in n\n.out y\nadd y,n\n")],
+    });
+    all
+}
+
+/// What a command has come to: its output and the files of its folder.
+#[derive(Debug)]
+struct CameTo {
+    ran: Ran,
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+fn come_to(tried: &Tried, refused: &str) -> CameTo {
+    let folder = Folder::new();
+    for (name, text) in tried.before {
+        folder.file(name, text);
+    }
+    let arguments = tried.arguments.replace('@', &folder.at(""));
+    let mut command = command();
+    command.args(arguments.split_whitespace()).env("REVIVER_REFUSE", refused);
+    let ran = ran(&mut command, b"");
+    CameTo { ran, files: files(&folder.path("")) }
+}
+
+/// All files of a folder and of those in it, by their paths.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let (mut found, mut folders) = (BTreeMap::new(), vec![folder.to_path_buf()]);
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else {
+                let name = entry.strip_prefix(folder).unwrap().display().to_string();
+                found.insert(name, std::fs::read(&entry).unwrap());
+            }
+        }
+    }
+    found
+}
+
+/// Holds a run in which memory was refused to what it promises.
+fn hold(tried: &Tried, refused: &str, usual: &CameTo) {
+    let came = come_to(tried, refused);
+    let context = || format!("REVIVER_REFUSE={refused} reviver {}: {:#?}", tried.arguments, came.ran);
+    assert!([0, 1, 2, 3, 4, 5].contains(&came.ran.code), "{}", context());
+    assert!(!came.ran.stderr.contains("panicked"), "{}", context());
+    // With the usual exit code the refusal was handled: the command did without that memory.
+    if came.ran.code != usual.ran.code {
+        let errors =
+            came.ran.stderr.lines().filter(|line| line.starts_with("error") || line.starts_with("trap"));
+        assert_eq!(errors.count(), 1, "{}", context());
+        assert!(came.ran.stderr.contains("memory"), "{}", context());
+        let is_json = tried.arguments.contains("--json");
+        let object = serde_json::from_str::<Value>(&came.ran.stdout);
+        let is_told = object.is_ok_and(|object| object["error"]["message"].is_string());
+        assert!(!is_json || is_told || !came.ran.stdout.is_empty(), "{}", context());
+    }
+    for (name, bytes) in &came.files {
+        let before = tried.before.iter().find(|(before, _)| before == name).map(|(_, text)| text.as_bytes());
+        let is_whole = before == Some(bytes.as_slice()) || is_like(usual.files.get(name), bytes);
+        assert!(is_whole, "{name} is neither as it was nor whole: {}", context());
+    }
+    for (name, _) in tried.before {
+        assert!(came.files.contains_key(*name), "{name} is lost: {}", context());
+    }
+}
+
+/// Whether a file is the one that the command writes. Archives have the time in them.
+fn is_like(usual: Option<&Vec<u8>>, bytes: &[u8]) -> bool {
+    usual.is_some_and(|usual| usual == bytes || (bytes.starts_with(b"PK") && usual.len() == bytes.len()))
+}
+
+/// Numbers that look like chance, and are the same each time.
+fn shuffled(seed: u64) -> impl Iterator<Item = u64> {
+    let mut state = seed;
+    std::iter::repeat_with(move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 33
+    })
+}
+
+#[test]
+fn each_command_ends_with_an_error_whichever_allocation_is_refused() {
+    let wanted = std::env::var("REVIVER_CAMPAIGN").ok().and_then(|count| count.parse().ok()).unwrap_or(8_u64);
+    for tried in commands() {
+        let usual = come_to(&tried, "count");
+        let count = usual.ran.stderr.lines().rev().find_map(|line| line.strip_suffix(" allocations"));
+        let count: u64 = count.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{usual:#?}"));
+        assert!(usual.ran.code <= 1, "{}: {usual:#?}", tried.arguments);
+        if wanted >= count {
+            (1..=count).for_each(|n| hold(&tried, &n.to_string(), &usual));
+        } else {
+            // Evenly spread, and by chance between.
+            let step = count / wanted;
+            for (n, chance) in (0..wanted).zip(shuffled(count)) {
+                hold(&tried, &(1 + n * step + chance % step.max(1)).to_string(), &usual);
+            }
+        }
+        for chance in shuffled(count + 1).take(2) {
+            hold(&tried, &format!("{}-", 1 + chance % count), &usual);
+        }
+    }
+}
