@@ -1,6 +1,7 @@
 //! Signals that ask a long run to stop: Ctrl-C, the end of a session, `kill`. The first sets a flag that runs
 //! look at; a second one ends the process at once. Knows no run.
 
+use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
@@ -64,6 +65,13 @@ pub fn arrived() -> Option<Signal> {
 pub fn ending() -> Option<Signal> {
     let which = ENDING.load(Ordering::Relaxed);
     which.checked_sub(1).and_then(|at| Signal::ALL.get(at).copied())
+}
+
+/// Ends the process after the failure is printed, without waiting for threads that can't be stopped, such as one on which a driver compiles.
+/// Nothing that such a thread uses is freed before.
+pub fn leave(exit: Exit) {
+    std::io::stdout().flush().ok();
+    system::leave(exit);
 }
 
 static ENDING: AtomicUsize = AtomicUsize::new(0);
@@ -136,6 +144,10 @@ mod system {
         std::thread::Builder::new().name("signals".into()).spawn(first).ok();
     }
 
+    pub fn leave(exit: crate::failure::Exit) {
+        signal_hook::low_level::exit(exit as i32);
+    }
+
     /// The signals that the process was told to ignore, as `nohup` does, a bit each. Only Linux tells.
     fn ignored() -> u64 {
         let status = UsedFiles::default().read(Path::new("/proc/self/status"), Content::Text);
@@ -153,4 +165,7 @@ mod system {
     pub fn catch(_: &Arrived) {}
 
     pub fn wait(_: impl FnOnce(super::Signal)) {}
+
+    /// No signal asks for it here.
+    pub fn leave(_: crate::failure::Exit) {}
 }

@@ -8,6 +8,7 @@ mod commands;
 mod constants;
 mod course;
 mod debuggee;
+mod drivers;
 mod ended;
 mod engine;
 mod entropy;
@@ -39,7 +40,7 @@ use clap::Parser;
 use reviver_memory::{EndingAllocator, refusals};
 
 use crate::cli::{Arguments, Invocation};
-use crate::failure::{Failure, Fallible};
+use crate::failure::{Exit, Failure, Fallible};
 
 /// Where memory is refused, the command ends with an error, whatever asked for it.
 #[global_allocator]
@@ -70,6 +71,9 @@ fn ended(outcome: Fallible, json: bool) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             streams::tell(&failure, json);
+            if matches!(failure.exit, Exit::HungUp | Exit::Interrupted | Exit::Terminated) {
+                interrupt::leave(failure.exit);
+            }
             ExitCode::from(failure.exit as u8)
         }
     }

@@ -102,6 +102,12 @@ pub struct BatchArguments {
 /// way, or the device isn't used for it.
 #[derive(Debug, Args)]
 pub struct DevicesOptions {
+    /// Only ask the device that a batch takes for this name, and print nothing: for `reviver` itself, in a process that a driver may end
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub probe: Option<String>,
+    /// List devices in this process, which a driver may end: for `reviver` itself
+    #[arg(long, hide = true)]
+    pub apart: bool,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use reviver::batch::device::BlockOutcome;
+use reviver::batch::device::{BlockOutcome, zeros};
 use reviver::batch::plan::{LanePlan, LaneTask};
 use reviver::batch::prepared::{PreparedBatch, RunningBatch};
 use reviver::{Batch, BatchOptions, Device, Error, Executable, LaneInputs};
@@ -22,10 +22,9 @@ use crate::lanes::{
     LaneWriter, NpzOutput, OpenLanes, arrow_reader, arrow_writer,
 };
 use crate::output::batch::{BatchPage, Stopwatch};
-use crate::probes::ProbeFiles;
 use crate::progress::LaneProgress;
 use crate::write::OutputTarget;
-use crate::{given, interrupt, kinds, load, output, read, start, streams, subject};
+use crate::{drivers, given, interrupt, kinds, load, output, read, start, streams, subject};
 
 pub fn run(options: &BatchArguments) -> Fallible {
     check(options)?;
@@ -152,10 +151,7 @@ fn check(options: &BatchArguments) -> Fallible {
 fn device(options: &BatchArguments) -> Fallible<Device> {
     match (options.device.as_str(), options.threads) {
         (_, Some(threads)) => Ok(Device::cpu_with(usize::from(threads.get()))),
-        (name, None) => Device::known(name, &ProbeFiles::default()).map_err(|error| {
-            Failure::usage(format_args!("--device {name}: {error}"))
-                .help("`reviver devices` lists those that there are; `--device cpu` takes the cores of the processor")
-        }),
+        (name, None) => drivers::device(name),
     }
 }
 
@@ -277,7 +273,9 @@ fn prepared(
     input: &dyn LaneReader,
     shared: Vec<(String, Vec<u64>)>,
 ) -> Fallible<PreparedBatch> {
-    let batch = Batch::new(executable, device(options)?).with(BatchOptions {
+    let device = device(options)?;
+    let has_driver = device.name() != Device::cpu().name();
+    let batch = Batch::new(executable, device).with(BatchOptions {
         most_steps: options.max_steps.unwrap_or(u64::MAX),
         keeps_going: options.keep_going,
         allows_doubt: !options.strict,
@@ -287,11 +285,16 @@ fn prepared(
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let shared =
         shared.into_iter().fold(LaneInputs::new(0), |lanes, (name, bits)| lanes.shared_bits_of(&name, bits));
-    batch.prepare(task, &names, &shared).map_err(|error| unsuited(options, executable.program(), &error))
+    let prepare = || batch.prepare(task, &names, &shared);
+    let (prepared, words) = if has_driver { drivers::captured(prepare) } else { (prepare(), String::new()) };
+    prepared.map_err(|error| drivers::with_words(unsuited(options, executable.program(), &error), &words))
 }
 
 /// Why a file's columns are none that the lanes of the program can be given.
 fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failure {
+    if let Error::Interrupted = error {
+        return subject::interrupted(&"stopped while the program was compiled for the lanes");
+    }
     if let Error::Device(error) = error {
         return Failure::usage(format_args!("--device {}: {error}", options.device))
             .help("`--device cpu` carries out the lanes of every program");
@@ -498,7 +501,7 @@ fn carried_out(
 ) -> Result<(FinishedBlock, Duration), Error> {
     let (started, first) = (Instant::now(), running.lanes());
     let inputs: Vec<&[u64]> = block.columns.iter().map(Vec::as_slice).collect();
-    let mut results = vec![vec![0; block.lanes]; plan.results.len()];
+    let mut results = zeros(plan.results.len(), block.lanes)?;
     let mut there: Vec<&mut [u64]> = results.iter_mut().map(Vec::as_mut_slice).collect();
     let outcome = running.block(&inputs, block.lanes, &mut there, &|lanes| progress.advance(lanes))?;
     Ok((FinishedBlock { first, lanes: block.lanes, results, outcome }, started.elapsed()))

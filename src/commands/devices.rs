@@ -1,18 +1,48 @@
 //! `reviver devices`: who carries out lanes here, and what each was found to do.
 
-use reviver::batch::listing::{ListedDevice, devices};
+use reviver::Device;
+use reviver::batch::listing::{ListedDevice, devices, processor};
 use serde_json::{Map, Value as Json, json};
 
 use crate::cli::DevicesOptions;
-use crate::failure::Fallible;
+use crate::drivers::{self, Survived};
+use crate::failure::{Exit, Failure, Fallible};
 use crate::probes::ProbeFiles;
 use crate::streams;
 
 pub fn run(options: &DevicesOptions) -> Fallible {
-    let found = devices(&ProbeFiles::default());
+    if let Some(name) = &options.probe {
+        drivers::ends_with_parent();
+        // What comes of it is kept; the process that asks says what is wrong.
+        drop(Device::known(name, &ProbeFiles::default()));
+        return Ok(());
+    }
+    if options.apart {
+        drivers::ends_with_parent();
+        return list(options, &devices(&ProbeFiles::default()), None);
+    }
+    let arguments = ["devices", "--apart", "--json"];
+    let arguments = arguments.get(..if options.json { 3 } else { 2 }).unwrap_or_default();
+    let crash = match drivers::survives(arguments) {
+        Ok(Survived { code: 0, .. }) => return Ok(()),
+        // It has printed what it had to.
+        Ok(Survived { words, .. }) => return Err(Failure::spelled(Exit::Load, words.clone(), words).told()),
+        Err(crash) => crash,
+    };
+    let failure = Failure::new(Exit::Check, crash.sentence())
+        .help("only the processor is listed: drivers are loaded together, and one of them ends the process");
+    let failure = drivers::with_words(failure, &crash.words);
+    list(options, &[processor()], Some(&failure))?;
+    Err(failure.told())
+}
+
+fn list(options: &DevicesOptions, found: &[ListedDevice], failure: Option<&Failure>) -> Fallible {
     match options.json {
         true => {
-            streams::print(&format!("{}\n", json!({ "devices": found.iter().map(object).collect::<Json>() })))
+            let mut members = Map::new();
+            members.insert("devices".to_owned(), found.iter().map(object).collect());
+            members.extend(failure.map(Failure::members).unwrap_or_default());
+            streams::print(&format!("{}\n", Json::Object(members)))
         }
         false => streams::print(&found.iter().map(text).collect::<Vec<_>>().join("\n")),
     }

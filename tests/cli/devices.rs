@@ -185,3 +185,89 @@ fn recursions_and_loops_with_two_entries_are_for_devices_too() {
     let told = folder.reviver(&format!("{entered} --device {device} -o results.csv")).expect(0);
     told.prints_part("a switch for 1 loop with several entries, structured otherwise");
 }
+
+/// Messages of drivers are kept off stderr, and a driver's compiling counts as compiling, also where it happens at the first dispatch.
+#[cfg(feature = "gpu")]
+#[test]
+fn drivers_are_quiet_and_compiling_is_told() {
+    let Some(device) = device() else { return };
+    let folder = Folder::new();
+    let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --grad out --json";
+    let mut batch = command();
+    batch.args(lanes.split(' ')).args(["--device", &device]);
+    batch.env("XDG_CACHE_HOME", folder.path("")).env_remove("XDG_RUNTIME_DIR");
+    let ran = ran(batch.env("MESA_SHADER_CACHE_DISABLE", "true"), b"").expect(0);
+    assert!(!ran.stderr.contains("XDG_RUNTIME_DIR"), "{ran:?}");
+    let seconds = &ran.json()["seconds"];
+    assert!(seconds["compile"].as_f64().unwrap() > seconds["run"].as_f64().unwrap(), "{seconds}");
+}
+
+/// A driver's compiler can't be interrupted: the command ends without it.
+#[cfg(all(feature = "gpu", unix))]
+#[test]
+fn a_signal_ends_a_driver_that_compiles() {
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    let Some(device) = device() else { return };
+    let lanes = "batch tests/cases/slow_shader.rasm --lanes tests/cases/slow_shader.csv --grad f7 --device";
+    let mut batch = command();
+    batch
+        .args(lanes.split(' '))
+        .arg(&device)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let child = batch.env("MESA_SHADER_CACHE_DISABLE", "true").spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    let sent = Instant::now();
+    let kill = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() {
+        eprintln!("SKIPPED: this device compiles the program within seconds.");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(143), "{stderr}");
+    assert!(stderr.contains("stopped while the program was compiled for the lanes, by SIGTERM"), "{stderr}");
+    assert!(sent.elapsed() < Duration::from_secs(5), "{:?}", sent.elapsed());
+}
+
+/// Drivers are loaded by a process of its own first.
+#[cfg(all(feature = "gpu", unix))]
+#[test]
+fn a_driver_that_crashes_takes_nothing_along() {
+    if device().is_none() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.file(
+        "driver.c",
+        "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void begin(void) {\n    \
+         fputs(\"out of luck\\n\", stderr);\n    abort();\n}\n",
+    );
+    if !folder.shell("cc -shared -fPIC driver.c -o driver.so").stderr.is_empty() {
+        eprintln!("SKIPPED: there is no C compiler to make a driver with.");
+        return;
+    }
+    let manifest = format!(
+        r#"{{"file_format_version": "1.0.0", "ICD": {{"library_path": "{}", "api_version": "1.3.0"}}}}"#,
+        folder.at("driver.so")
+    );
+    let manifest = folder.file("driver.json", manifest);
+    let run = |arguments: &str| {
+        let mut command = command();
+        command.args(arguments.split(' ')).env("XDG_CACHE_HOME", folder.path(""));
+        ran(command.env("VK_DRIVER_FILES", &manifest).env("VK_ICD_FILENAMES", &manifest), b"")
+    };
+    let crashed = "a driver crashed while it was asked what it gets right (SIGABRT)";
+    let listed = run("devices").expect(1).says(crashed).says("the driver wrote: out of luck");
+    listed.prints_part("cpu (processor)");
+    let object = run("devices --json").expect(1).json();
+    assert_eq!(object["devices"].as_array().unwrap().len(), 1);
+    assert_eq!(object["error"]["message"], crashed);
+    let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv";
+    run(&format!("{lanes} --device gpu")).expect(2).says(&format!("--device gpu: {crashed}"));
+    run(&format!("{lanes} --device cpu")).expect(0);
+}

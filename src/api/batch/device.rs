@@ -4,6 +4,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
+use reviver_vm::room::{self, OutOfMemory};
+
 use super::plan::LanePlan;
 use crate::api::error::Error;
 
@@ -145,6 +147,14 @@ impl NotedLanes {
             self.first = other.first;
         }
     }
+}
+
+/// Columns of zeros, with one for each lane.
+///
+/// # Errors
+/// There is no memory for them.
+pub fn zeros(columns: usize, lanes: usize) -> Result<Vec<Vec<u64>>, OutOfMemory> {
+    (0..columns).map(|_| room::zeros(lanes)).collect()
 }
 
 /// Is told how many more lanes are done, by whatever thread did them.

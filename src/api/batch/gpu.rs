@@ -7,10 +7,11 @@ use std::sync::atomic::AtomicBool;
 use reviver_batch::{
     Adapters, BatchDevice, BatchError, DeviceInfo, DeviceLanes, LaneStatus, LanesRun, Probe,
 };
+use reviver_memory::ask;
 
 use super::cpu::{Cpu, CpuLanes};
-use super::device::{BlockOutcome, LaneBlock, LaneDevice, LanesDone, PreparedLanes};
-use super::gpu_passes::{DevicePass, passes};
+use super::device::{BlockOutcome, LaneBlock, LaneDevice, LanesDone, PreparedLanes, zeros};
+use super::gpu_passes::{DevicePass, failed, passes};
 use super::no_device::NoDevice;
 use super::plan::LanePlan;
 use super::probes::ProbeKeeper;
@@ -72,7 +73,7 @@ impl LaneDevice for Gpu {
     }
 
     fn prepare(&self, plan: &Arc<LanePlan>) -> Result<Box<dyn PreparedLanes>, Error> {
-        let passes = passes(&self.device, plan)?;
+        let passes = passes(&self.device.stopped_by(plan.options.interrupt.clone()), plan)?;
         let processor = Cpu::all().lanes(plan)?;
         Ok(Box::new(GpuLanes { name: self.name.clone(), plan: Arc::clone(plan), passes, processor }))
     }
@@ -123,7 +124,7 @@ impl PreparedLanes for GpuLanes {
 
     fn carry_out(&self, block: LaneBlock<'_, '_>, progress: &LanesDone<'_>) -> Result<BlockOutcome, Error> {
         let LaneBlock { first, lanes, inputs, results } = block;
-        let mut is_open = vec![false; lanes];
+        let mut is_open = ask::filled(false, lanes)?;
         let mut outcome = BlockOutcome::default();
         for pass in &self.passes {
             let ran = self.go(pass, inputs, results, &mut is_open)?;
@@ -173,12 +174,12 @@ impl GpuLanes {
         if rows.is_empty() {
             return Ok(BlockOutcome::default());
         }
-        let picked = |column: &&[u64]| -> Vec<u64> {
-            rows.iter().map(|&row| column.get(row).copied().unwrap_or_default()).collect()
+        let picked = |column: &&[u64]| {
+            ask::collected(rows.iter().map(|&row| column.get(row).copied().unwrap_or_default()))
         };
-        let own: Vec<Vec<u64>> = inputs.iter().map(picked).collect();
+        let own = inputs.iter().map(picked).collect::<Result<Vec<_>, _>>()?;
         let own: Vec<&[u64]> = own.iter().map(Vec::as_slice).collect();
-        let mut found = vec![vec![0; rows.len()]; results.len()];
+        let mut found = zeros(results.len(), rows.len())?;
         let mut columns: Vec<&mut [u64]> = found.iter_mut().map(Vec::as_mut_slice).collect();
         let block = LaneBlock { first: 0, lanes: rows.len(), inputs: &own, results: &mut columns };
         let outcome = self.processor.carry_out(block, progress)?;
@@ -194,13 +195,5 @@ impl GpuLanes {
             first + row.map_or(0, |&row| row as u64)
         };
         Ok(BlockOutcome { by_processor: rows.len() as u64, ..outcome.renumbered(number) })
-    }
-}
-
-/// What keeps lanes from being carried out, as somebody is told who has asked for that.
-fn failed(error: BatchError) -> Error {
-    match error {
-        BatchError::Interrupted => Error::Interrupted,
-        error => Error::Device(error.into()),
     }
 }

@@ -4,14 +4,15 @@
 use std::borrow::Cow;
 
 use reviver_batch::{
-    AskedNumber, BatchDevice, DeviceLanes, LaneStatus, LaneWay, LanesRequest, LanesRun, ShaderCell,
+    AskedNumber, BatchDevice, BatchError, DeviceLanes, LaneStatus, LaneWay, LanesRequest, LanesRun,
+    ShaderCell,
 };
 use reviver_compile::op::Space;
 use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
 
+use super::device::zeros;
 use super::lane;
-use super::no_device::NoDevice;
 use super::plan::{LaneCell, LanePlan, LaneTask, ResultSource};
 use crate::api::error::Error;
 use crate::api::loss::LossCell;
@@ -68,8 +69,7 @@ fn again(device: &BatchDevice, plan: &LanePlan, given: Vec<ShaderCell>) -> Resul
         asked: begun.map(AskedNumber::Cell).collect(),
         asks_steps: false,
     };
-    let lanes =
-        DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(NoDevice::from)?;
+    let lanes = DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(failed)?;
     Ok(DevicePass::Again { lanes, shared: plan.shared.iter().map(|(_, bits)| *bits).collect() })
 }
 
@@ -93,7 +93,7 @@ fn slopes(
     let cells = losses.iter().map(|loss| loss.shared.cell).collect();
     match to(device, plan, LaneWay::Gradient { losses: cells }, asked) {
         Ok(pass) => Ok(vec![pass]),
-        Err(error) if losses.len() == 1 => Err(error),
+        Err(error) if losses.len() == 1 || plan.options.is_interrupted() => Err(error),
         // What they can't do together, be it that it takes too much memory, each may.
         Err(_) => {
             let alone = (first..).zip(losses.chunks(1)).map(|alone| slopes(device, plan, alone));
@@ -112,9 +112,16 @@ fn to(
     let (columns, asked) = asked.into_iter().unzip();
     let given = plan.inputs.iter().map(of_cell).collect();
     let request = LanesRequest { way, level: plan.executable.level(), given, asked, asks_steps: false };
-    let lanes =
-        DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(NoDevice::from)?;
+    let lanes = DeviceLanes::new(device, plan.executable.program(), &start, &request).map_err(failed)?;
     Ok(DevicePass::To { lanes, columns })
+}
+
+/// What keeps lanes from being carried out, as somebody is told who has asked for that.
+pub(super) fn failed(error: BatchError) -> Error {
+    match error {
+        BatchError::Interrupted => Error::Interrupted,
+        error => Error::Device(error.into()),
+    }
 }
 
 fn of_cell(cell: &LaneCell) -> ShaderCell {
@@ -161,7 +168,7 @@ impl DevicePass {
             DevicePass::Again { lanes: shader, shared } => {
                 let given = arrived(results, is_open);
                 let given: Vec<&[u64]> = given.iter().map(|column| &**column).collect();
-                let mut begun = vec![vec![0; is_open.len()]; inputs.len() + shared.len()];
+                let mut begun = zeros(inputs.len() + shared.len(), is_open.len())?;
                 let mut found: Vec<&mut [u64]> = begun.iter_mut().map(Vec::as_mut_slice).collect();
                 let mut ran = run(shader, &given, &mut found)?;
                 let (own, common) = begun.split_at(inputs.len());

@@ -58,7 +58,8 @@ fn others(_: &dyn ProbeKeeper) -> Vec<ListedDevice> {
     Vec::new()
 }
 
-fn processor() -> ListedDevice {
+/// The cores of this machine, for which no driver is loaded.
+pub fn processor() -> ListedDevice {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let native = native_code().err().map_or_else(|| "yes".to_owned(), |why| format!("no: {why}"));
     let answers = vec![("cores".to_owned(), cores.to_string()), ("native code".to_owned(), native)];

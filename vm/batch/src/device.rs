@@ -2,8 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use wgpu::{ErrorFilter, PollError, PollType};
@@ -20,6 +21,8 @@ pub struct BatchDevice {
     opened: Arc<Opened>,
     lowering: Lowering,
     probe: Arc<Probe>,
+    /// Ends whatever is waited for.
+    stop: Option<Arc<AtomicBool>>,
 }
 
 /// Numbers that a program is about, whose bits must be the processor's.
@@ -47,14 +50,20 @@ struct Opened {
 #[derive(Debug, Default)]
 struct Health {
     lost: AtomicBool,
+    /// Set where its driver was left in the middle of something: nothing more is waited for.
+    abandoned: AtomicBool,
     error: Mutex<Option<BatchError>>,
 }
 
 /// How long to wait at once before looking whether the device is still there, and whether another thread wants it.
 const A_WHILE: Duration = Duration::from_millis(20);
-/// How long a device may take for what is meant to take a tenth of a second. Drivers reset devices that hang sooner than that; but some compile a shader
-/// when it is first dispatched, which takes a minute for a long one.
+/// How long a device may take for lanes that are meant to take a tenth of a second. Drivers reset devices that hang sooner than that. Compiling
+/// has no limit: see [`BatchDevice::compiled`].
 const PATIENCE: Duration = Duration::from_secs(300);
+/// Time for a driver to finish its present work after an interrupt, before the device is abandoned.
+const GRACE: Duration = Duration::from_millis(200);
+/// The stack of a thread on which a driver compiles. Drivers go through a shader's blocks and expressions by recursion.
+const COMPILER_STACK: usize = 32 << 20;
 
 impl BatchDevice {
     /// See [`crate::Adapters::open_with`].
@@ -70,7 +79,7 @@ impl BatchDevice {
     /// A device that was opened, with what is known of it, or with what it answers.
     fn asked(opened: Arc<Opened>, lowering: Lowering, known: Option<Probe>) -> Result<Self, BatchError> {
         let unasked = Probe::unasked(&opened.info, lowering);
-        let mut device = Self { opened, lowering, probe: Arc::new(unasked) };
+        let mut device = Self { opened, lowering, probe: Arc::new(unasked), stop: None };
         match known {
             Some(probe) => {
                 device.lowering = probe.lowering;
@@ -103,6 +112,13 @@ impl BatchDevice {
     #[cfg(test)]
     pub(crate) fn lowered(&self, lowering: Lowering) -> Result<Self, BatchError> {
         Self::asked(Arc::clone(&self.opened), lowering, None)
+    }
+
+    /// The same device for work that ends with [`BatchError::Interrupted`] once a flag is set, even while its driver compiles. A driver that
+    /// doesn't return soon after that is abandoned, and the device is lost.
+    #[must_use]
+    pub fn stopped_by(&self, stop: Option<Arc<AtomicBool>>) -> Self {
+        Self { stop, ..self.clone() }
     }
 
     /// What it is.
@@ -230,28 +246,99 @@ impl BatchDevice {
         }
     }
 
+    /// Has the driver compile, on a thread of its own: a driver may take minutes for a long shader, can't be interrupted, and reports
+    /// nothing meanwhile. So the wait has no time limit, and ends at an interrupt.
+    ///
+    /// # Errors
+    ///
+    /// Those of `compile`, and [`BatchError::Interrupted`].
+    pub(crate) fn compiled<T: Send + 'static>(
+        &self,
+        compile: impl FnOnce(&BatchDevice) -> Result<T, BatchError> + Send + 'static,
+    ) -> Result<T, BatchError> {
+        self.is_wanted()?;
+        let (tell, told) = sync_channel(1);
+        // Where there is no thread for it, it is done on this one.
+        let compile = Arc::new(Mutex::new(Some(compile)));
+        let take = |compile: &Mutex<Option<_>>| compile.lock().ok().and_then(|mut compile| compile.take());
+        let (own, device) = (Arc::clone(&compile), self.stopped_by(None));
+        let work = move || {
+            if let Some(compile) = take(&own) {
+                let _ = tell.send(compile(&device));
+            }
+        };
+        let thread = thread::Builder::new().name("shaders".to_owned()).stack_size(COMPILER_STACK);
+        if thread.spawn(work).is_err()
+            && let Some(compile) = take(&compile)
+        {
+            return compile(self);
+        }
+        let mut stopped = None;
+        loop {
+            match told.recv_timeout(A_WHILE) {
+                Ok(done) => return done,
+                Err(RecvTimeoutError::Timeout) => self.goes_on(&mut stopped)?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(BatchError::Device("its driver failed while it compiled".to_owned()));
+                }
+            }
+        }
+    }
+
+    /// Whether the driver's present work is waited for further; `stopped` is when an interrupt was first seen.
+    fn goes_on(&self, stopped: &mut Option<Instant>) -> Result<(), BatchError> {
+        if self.is_wanted().is_ok() {
+            return Ok(());
+        }
+        if stopped.get_or_insert_with(Instant::now).elapsed() < GRACE {
+            return Ok(());
+        }
+        self.opened.health.abandon();
+        Err(BatchError::Interrupted)
+    }
+
+    /// Fails after an interrupt.
+    fn is_wanted(&self) -> Result<(), BatchError> {
+        match &self.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => Err(BatchError::Interrupted),
+            _ => Ok(()),
+        }
+    }
+
     /// Waits until a buffer that was asked for behind `submission` is mapped, of which `mapped` tells.
     pub(crate) fn wait(
         &self,
         submission: &wgpu::SubmissionIndex,
         mapped: &Receiver<Result<(), wgpu::BufferAsyncError>>,
+        limit: WaitLimit,
     ) -> Result<(), BatchError> {
         let begin = Instant::now();
+        let mut stopped = None;
         loop {
+            self.goes_on(&mut stopped)?;
             self.is_well()?;
             self.opened.poll(Some(submission))?;
             // Another thread's poll may be the one that tells it, a little later than ours ends.
             match mapped.recv_timeout(Duration::from_millis(1)) {
                 Ok(Ok(())) => return self.is_well(),
                 Ok(Err(error)) => return Err(self.refused(&error)),
-                Err(_) if begin.elapsed() > PATIENCE => {
-                    self.opened.health.lose();
+                Err(_) if limit == WaitLimit::Patience && begin.elapsed() > PATIENCE => {
+                    self.opened.health.abandon();
                     return Err(BatchError::Device(format!("no answer within {} s", PATIENCE.as_secs())));
                 }
                 Err(_) => (),
             }
         }
     }
+}
+
+/// How long a submission may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitLimit {
+    /// As long as a device that isn't dead.
+    Patience,
+    /// However long: the driver may compile first.
+    None,
 }
 
 fn kind(info: &DeviceInfo) -> &'static str {
@@ -309,7 +396,7 @@ impl Drop for Opened {
     fn drop(&mut self) {
         let begin = Instant::now();
         let mut is_idle = false;
-        while !is_idle && begin.elapsed() < PATIENCE {
+        while !is_idle && !self.health.is_abandoned() && begin.elapsed() < PATIENCE {
             let wait = PollType::Wait { submission_index: None, timeout: Some(A_WHILE) };
             match catch_unwind(AssertUnwindSafe(|| self.device.poll(wait))) {
                 Ok(Err(PollError::Timeout)) => (),
@@ -329,6 +416,16 @@ impl Health {
 
     fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
+    }
+
+    /// Nothing is waited for any more, whatever the driver does.
+    fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Release);
+        self.lose();
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Acquire)
     }
 
     fn note(&self, error: &wgpu::Error) {

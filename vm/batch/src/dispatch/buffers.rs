@@ -10,7 +10,7 @@ use wgpu::{BufferUsages, MapMode};
 use super::clock::{CLOCK_BYTES, DeviceClock};
 use super::pipeline::{Pipeline, ShaderBindings};
 use super::room::{BEFORE_RESULTS, BEHIND_STATUSES, CLOCK, STATUS, WORD, WordShape, groups};
-use crate::device::BatchDevice;
+use crate::device::{BatchDevice, WaitLimit};
 use crate::error::BatchError;
 use crate::shader::{Parameters, WORKGROUP, status};
 
@@ -168,7 +168,7 @@ impl Buffers {
             return Ok(());
         }
         if let Some(MappedAnswer { submission, mapped }) = self.sent.take() {
-            device.wait(&submission, &mapped)?;
+            device.wait(&submission, &mapped, WaitLimit::Patience)?;
         }
         let stride = LaneSpan { lanes: range.len(), most_steps: 0 }.stride();
         let all = self.send.get_mapped_range_mut(0..(given.len() * stride * WORD) as u64);
@@ -223,8 +223,8 @@ impl Buffers {
     }
 
     /// Waits for a submission: how many lanes haven't ended behind its last dispatch.
-    pub fn left(&self, device: &BatchDevice, pending: &Pending) -> Result<u32, BatchError> {
-        device.wait(&pending.answer.submission, &pending.answer.mapped)?;
+    pub fn left(&self, device: &BatchDevice, pending: &Pending, limit: WaitLimit) -> Result<u32, BatchError> {
+        device.wait(&pending.answer.submission, &pending.answer.mapped, limit)?;
         let bytes = self.back_bytes(device, 0..STATUS)?;
         let count = bytemuck::pod_collect_to_vec::<u8, u32>(&bytes);
         count.first().copied().ok_or_else(|| BatchError::Device("no count came back".to_owned()))

@@ -29,7 +29,7 @@ use passes::ShaderPasses;
 use pipeline::Pipeline;
 use room::WordShape;
 
-use crate::device::{BatchDevice, DeviceNumbers};
+use crate::device::{BatchDevice, DeviceNumbers, WaitLimit};
 use crate::error::BatchError;
 use crate::shader::{LaneShader, ShaderPass, WORKGROUP, status};
 use crate::valid::names_wide_floats;
@@ -98,7 +98,7 @@ impl DeviceShader {
         if most_lanes == 0 {
             return Err(BatchError::Memory { lanes: WORKGROUP as usize });
         }
-        let passes = ShaderPasses::new(device, shader)?;
+        let passes = ShaderPasses::new(device, shader, shape)?;
         let pace = Mutex::new(Pace::new(passes.most_rounds(), passes.has_single()));
         Ok(Self { device: device.clone(), passes, shape, most_lanes, idle: Mutex::new(Vec::new()), pace })
     }
@@ -294,7 +294,7 @@ impl<'a> Batch<'a, '_> {
         let device = &self.shader.device;
         let mut submissions = 1;
         loop {
-            let left = buffers.left(device, &pending)?;
+            let left = buffers.left(device, &pending, WaitLimit::Patience)?;
             let worked = buffers.worked(device, &pending)?;
             if let Some(worked) = worked {
                 *self.ran.worked.get_or_insert_default() += worked;
@@ -308,7 +308,6 @@ impl<'a> Batch<'a, '_> {
             let mut asked = AskedDispatch { is_first: false, dispatches: 0, rounds: 0, with_results: true };
             if left > 0 {
                 self.is_wanted()?;
-                // The first submission may have had a driver compile, which the device's clock doesn't count, if it counts at all.
                 let worked = worked.filter(|worked| pass == ShaderPass::Single && !worked.is_zero());
                 let took = worked.unwrap_or(took);
                 (pass, asked) = self.next((pass, rounds), took, left as usize, block);

@@ -1,22 +1,25 @@
 //! The texts of a shader as the device has them: the one that lanes begin with, and the one that they go on with, which a driver is given once a lane
 //! needs it.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use super::buffers::{AskedDispatch, Buffers, LaneSpan};
 use super::pipeline::{Pipeline, ShaderBindings};
+use super::room::WordShape;
 use crate::code::{ShaderCode, ShaderForm};
-use crate::device::BatchDevice;
+use crate::device::{BatchDevice, WaitLimit};
 use crate::error::BatchError;
 use crate::shader::{LaneShader, ShaderPass};
 
 /// What is dispatched.
 #[derive(Debug)]
 pub(super) struct ShaderPasses {
-    bindings: ShaderBindings,
+    bindings: Arc<ShaderBindings>,
+    shape: WordShape,
     single: Option<Pipeline>,
     resumable: OnceLock<Pipeline>,
     /// What the latter is made of.
-    form: ShaderForm,
+    form: Arc<ShaderForm>,
     most_rounds: u32,
 }
 
@@ -26,17 +29,18 @@ impl ShaderPasses {
     /// # Errors
     ///
     /// [`BatchError::Shader`] for a text that isn't one, [`BatchError::Lacks`] where the device ends loops too early for it, and what the device reports.
-    pub fn new(device: &BatchDevice, shader: &LaneShader) -> Result<Self, BatchError> {
+    pub fn new(device: &BatchDevice, shader: &LaneShader, shape: WordShape) -> Result<Self, BatchError> {
         let LaneShader { wgsl, single_pass, helper_rounds, .. } = shader;
         let (ShaderCode { form, .. }, rounds) = code(device, wgsl, *helper_rounds)?;
         let single = single_pass.as_ref().map(|text| code(device, text, *helper_rounds)).transpose()?;
-        let bindings = ShaderBindings::new(device, &shader.constants)?;
-        let new = |form| Pipeline::new(device, form, &bindings);
+        let bindings = Arc::new(ShaderBindings::new(device, &shader.constants)?);
+        let form = Arc::new(form);
+        let new = |form: &Arc<ShaderForm>| compiled(device, form, &bindings, shape);
         let (single, resumable, most_rounds) = match single {
-            Some((code, own)) => (Some(new(&code.form)?), OnceLock::new(), own.min(rounds)),
+            Some((code, own)) => (Some(new(&Arc::new(code.form))?), OnceLock::new(), own.min(rounds)),
             None => (None, OnceLock::from(new(&form)?), rounds),
         };
-        Ok(Self { bindings, single, resumable, form, most_rounds })
+        Ok(Self { bindings, shape, single, resumable, form, most_rounds })
     }
 
     pub fn bindings(&self) -> &ShaderBindings {
@@ -65,10 +69,35 @@ impl ShaderPasses {
         if let Some(pipeline) = made.or_else(|| self.resumable.get()) {
             return Ok(pipeline);
         }
-        let pipeline = Pipeline::new(device, &self.form, &self.bindings)?;
+        let pipeline = compiled(device, &self.form, &self.bindings, self.shape)?;
         // Another thread may have made it meanwhile.
         Ok(self.resumable.get_or_init(|| pipeline))
     }
+}
+
+/// The inputs of a lane whose results are dropped.
+const NOTHING: [u64; 1] = [0];
+
+/// A text that the driver has compiled to the end. Some drivers do a part of it, or all, where a shader is first dispatched; so it is
+/// dispatched once, for a lane whose results are dropped and that makes no steps.
+fn compiled(
+    device: &BatchDevice,
+    form: &Arc<ShaderForm>,
+    bindings: &Arc<ShaderBindings>,
+    shape: WordShape,
+) -> Result<Pipeline, BatchError> {
+    let (form, bindings) = (Arc::clone(form), Arc::clone(bindings));
+    device.compiled(move |device| {
+        let pipeline = Pipeline::new(device, &form, &bindings)?;
+        let mut buffers = Buffers::new(device, &bindings, shape, 1)?;
+        buffers.send(device, &vec![NOTHING.as_slice(); shape.given], &(0..1))?;
+        let block = LaneSpan { lanes: 1, most_steps: 0 };
+        let asked = AskedDispatch { is_first: true, dispatches: 1, rounds: 1, with_results: false };
+        let pending = buffers.submit(device, &pipeline, block, asked)?;
+        buffers.left(device, &pending, WaitLimit::None)?;
+        buffers.done();
+        Ok(pipeline)
+    })
 }
 
 /// A text as the device takes it, and the most rounds of a lane in one dispatch.
