@@ -21,7 +21,7 @@ pub fn run(options: &TestOptions) -> Fallible {
         let failure = Failure::usage("`--json` and `--junit -` would both be standard output");
         return Err(failure.help("give `--junit` a file"));
     }
-    let runs = Runs { running: options.running, usual: TestLimits::default() };
+    let runs = Runs { running: options.running, usual: TestLimits::default(), heeds_signals: true };
     let shared = options.expect.as_deref().map(SharedExpectations::read).transpose()?;
     let mut tested = Vec::new();
     let mut unreadable = None;

@@ -160,7 +160,7 @@ impl Grading<'_> {
         hidden: Option<&HiddenTest>,
     ) -> Fallible<TestedFile> {
         let references = exercise.references();
-        let runs = Runs { running: self.running, usual: self.usual };
+        let runs = Runs { running: self.running, usual: self.usual, heeds_signals: false };
         let mut sets: Vec<(&Expectations, &dyn Files)> = vec![(&exercise.expectations, &references)];
         sets.extend(hidden.map(|hidden| (&hidden.expectations, &hidden.files as &dyn Files)));
         tested(name, text, own, &sets, &runs)

@@ -134,7 +134,7 @@ impl HiddenTest {
         };
         let references = exercise.references();
         let files: &dyn Files = if has_own { &self.files } else { &references };
-        let runs = Runs { running, usual: TestLimits::default() };
+        let runs = Runs { running, usual: TestLimits::default(), heeds_signals: false };
         let tested = tested(name, text, files, &[(&self.expectations, &self.files)], &runs)?;
         let missed = tested.lines.iter().find_map(|line| Some((line, line.misses().first()?)));
         match missed {

@@ -7,6 +7,7 @@ use std::path::Path;
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 use reviver_files::OpenInput;
 use reviver_isa::instruction::Class;
+use reviver_memory::ask;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
@@ -556,7 +557,7 @@ impl Decoder {
         let memory = |_| "there is no memory for its numbers";
         let mut values = Vec::new();
         if self.is_checked {
-            values.try_reserve_exact(self.count).map_err(memory)?;
+            ask::exactly(&mut values, self.count).map_err(memory)?;
         }
         let mut bytes = vec![0; AT_ONCE * WIDTH];
         while values.len() < self.count {
@@ -564,7 +565,7 @@ impl Decoder {
             let chunk = bytes.get_mut(..wanted).unwrap_or_default();
             let there = filled(source, chunk)?;
             let (numbers, _) = chunk.get(..there).unwrap_or_default().as_chunks::<WIDTH>();
-            values.try_reserve(numbers.len()).map_err(memory)?;
+            ask::more(&mut values, numbers.len()).map_err(memory)?;
             values.extend(numbers.iter().map(|bytes| {
                 let mut bytes = *bytes;
                 if !self.is_big_endian {

@@ -7,6 +7,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use reviver_memory::ask;
 use serde_json::json;
 
 use super::{cut, is_spreadsheet_error};
@@ -282,8 +283,7 @@ impl<'s> TableLines<'s> {
                     fault(&self.file, self.number + 1, None, &what).help("are there line ends in it?")
                 );
             }
-            bytes
-                .try_reserve(piece.len())
+            ask::more(&mut bytes, piece.len())
                 .map_err(|_| fault(&self.file, self.number + 1, None, "this line doesn't fit into memory"))?;
             bytes.extend_from_slice(piece);
             self.source.consume(used);

@@ -12,8 +12,8 @@ use std::path::Path;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
+use reviver_memory::ask::{self, OutOfMemory};
 use reviver_vm::Program;
-use reviver_vm::room::OutOfMemory;
 use reviver_vm::values::ValueError;
 
 use self::arrays::NumberArray;
@@ -244,7 +244,7 @@ impl<T> NumberTable<T> {
     }
 
     fn reserve(&mut self, more: usize) -> Fallible {
-        self.numbers.try_reserve(more).map_err(|_| {
+        ask::more(&mut self.numbers, more).map_err(|_| {
             Failure::new(Exit::Trap, format_args!("{OutOfMemory} for the numbers of {}", self.file))
         })
     }

@@ -129,9 +129,9 @@ pub fn tested(
             why
         })
     };
-    let interrupt = interrupt::flag();
+    let flag = runs.heeds_signals.then(interrupt::flag);
     let settings =
-        TestSettings { prepare: &prepare, limits, interrupt: Some(&interrupt), ..TestSettings::interpreted() };
+        TestSettings { prepare: &prepare, limits, interrupt: flag.as_ref(), ..TestSettings::interpreted() };
     let lines = sets
         .iter()
         .flat_map(|(expectations, references)| examine(&program, expectations, *references, &settings));
@@ -147,4 +147,6 @@ pub fn tested(
 pub struct Runs {
     pub running: TestRunning,
     pub usual: TestLimits,
+    /// A signal stops runs, and the lines that it leaves unjudged are reported; otherwise a signal ends the process.
+    pub heeds_signals: bool,
 }
