@@ -52,7 +52,7 @@ pub fn open(options: &Debugged, script: Option<&Path>) -> Fallible<Debuggee> {
 }
 
 fn session(options: &Debugged, mut subject: OpenedProgram) -> Fallible<Session> {
-    streams::complain(&subject.warnings);
+    streams::complain_styled(&subject.warnings);
     subject.program =
         start::in_numbers(&options.given.file, &options.given.numbers, subject.program.module().clone())?;
     let machine = start::machine(&options.given, &subject.program, Travel::Forward)?;

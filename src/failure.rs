@@ -1,6 +1,7 @@
 //! How a command fails: a text for stderr, the same as an object for `--json`, and an exit code.
 
 use reviver::Error;
+use reviver_escape as escape;
 use serde_json::{Map, Value as Json, json};
 
 /// The exit codes of the command line.
@@ -54,7 +55,7 @@ impl Exit {
 #[derive(Debug)]
 pub struct Failure {
     pub exit: Exit,
-    /// What is printed on stderr, line ends included.
+    /// What is printed on stderr, line ends included; escaped.
     pub message: String,
     for_programs: Box<ForPrograms>,
     /// Whether the command has put all of this into an object of its own.
@@ -74,11 +75,18 @@ struct ForPrograms {
 impl Failure {
     /// "error: …" in the manner of the diagnostics.
     pub fn new(exit: Exit, message: impl std::fmt::Display) -> Failure {
-        Failure::spelled(exit, message.to_string(), format!("error: {message}\n"))
+        let message = message.to_string();
+        let text = format!("error: {}\n", escape::line(&message));
+        Failure::spelled(exit, message, text)
     }
 
     /// With a text for people that says more than the sentence for programs, or says it otherwise.
-    pub fn spelled(exit: Exit, summary: impl Into<String>, text: impl Into<String>) -> Failure {
+    pub fn spelled(exit: Exit, summary: impl Into<String>, text: impl AsRef<str>) -> Failure {
+        Failure::styled(exit, summary, escape::text(text.as_ref()))
+    }
+
+    /// The same, where the text may have colours. Its parts from outside are escaped already.
+    pub fn styled(exit: Exit, summary: impl Into<String>, text: impl Into<String>) -> Failure {
         let for_programs = ForPrograms { summary: summary.into(), help: Vec::new(), details: Map::new() };
         Failure { exit, message: text.into(), for_programs: Box::new(for_programs), told: false }
     }
@@ -102,9 +110,16 @@ impl Failure {
     /// With a line that says what to do about it.
     #[must_use]
     pub fn help(mut self, help: impl std::fmt::Display) -> Failure {
-        self.message.push_str(&format!("  = help: {help}\n"));
-        self.for_programs.help.push(help.to_string());
+        let help = help.to_string();
+        self.push_line(&format!("  = help: {help}"));
+        self.for_programs.help.push(help);
         self
+    }
+
+    /// Adds a line to what is printed on stderr.
+    pub fn push_line(&mut self, line: &str) {
+        self.message.push_str(&escape::line(line));
+        self.message.push('\n');
     }
 
     /// What went wrong, in one sentence.

@@ -25,7 +25,7 @@ use crate::output::diagnostics;
 use crate::output::places::place;
 use crate::read::{self, files, name, shown};
 use crate::refused::{self, CommandWork};
-use crate::streams::{self, complain};
+use crate::streams::{self, complain_styled};
 
 /// A command runs one program. Its text is kept for reports of what happens to it later.
 static TEXT: OnceLock<Sources> = OnceLock::new();
@@ -49,7 +49,7 @@ pub fn module_of(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible
 pub fn with_warnings(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<(Module, Json)> {
     let found = read_module(path, bytes, constants)?;
     let Some(sources) = found.sources else { return Ok((found.module, Json::Null)) };
-    complain(&render::render(&sources, &found.warnings, color()));
+    complain_styled(&render::render(&sources, &found.warnings, color()));
     let warnings = diagnostics::json(&sources, &found.warnings);
     // A disassembly speaks of another text, which isn't here.
     if found.is_own {
@@ -91,7 +91,7 @@ pub fn faulty(sources: &Sources, diagnostics: &[Diagnostic], outcome: &str) -> F
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
     let summary = format!("{}: {outcome}", counted(errors, "error"));
     let text = format!("{}{summary}\n", render::render(sources, diagnostics, color()));
-    Failure::spelled(Exit::Load, summary, text).detail("diagnostics", diagnostics::json(sources, diagnostics))
+    Failure::styled(Exit::Load, summary, text).detail("diagnostics", diagnostics::json(sources, diagnostics))
 }
 
 /// Whether diagnostics are coloured: on a terminal, unless `NO_COLOR` is set.

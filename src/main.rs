@@ -87,13 +87,22 @@ fn arguments() -> Fallible<Option<Arguments>> {
             let given: Vec<String> =
                 std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
             cli::misuse::advise(&mut error, &given);
-            Err(misuse(&error))
+            Err(misuse(&with_escaped_arguments(error)))
         }
         Err(error) => {
             let printed = error.print().and_then(|()| std::io::stdout().flush());
             printed.map(|()| None).map_err(|error| streams::unprintable(&error))
         }
     }
+}
+
+/// The same error, about arguments in which a terminal finds nothing to obey: clap quotes them as they are, within its
+/// own colours.
+fn with_escaped_arguments(error: clap::Error) -> clap::Error {
+    let shown: Vec<String> = std::env::args_os()
+        .map(|argument| reviver_escape::line(&argument.to_string_lossy()).into_owned())
+        .collect();
+    Arguments::try_parse_from(shown).err().unwrap_or(error)
 }
 
 fn run(command: &Invocation) -> Fallible {
@@ -128,10 +137,13 @@ fn run(command: &Invocation) -> Fallible {
     }
 }
 
-/// What the arguments are wrong in. clap says it itself, in colours where these are seen; if standard error
-/// can't be written, there is nobody left to tell.
+/// What the arguments are wrong in: clap's text, in colours where these are seen.
 fn misuse(error: &clap::Error) -> Failure {
-    error.print().ok();
+    let text = error.render();
+    streams::complain_styled(&match load::color() {
+        true => text.ansi().to_string(),
+        false => text.to_string(),
+    });
     let mut failure = usage_failure(&error.render().to_string());
     failure.message.clear();
     failure

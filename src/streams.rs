@@ -1,9 +1,10 @@
-//! The standard streams: what is printed, what is complained about, and how a failure is told.
+//! The standard streams. Everything that the command prints goes through this file, which escapes text from outside.
 
 use std::env;
 use std::io::{self, BufWriter, Error, ErrorKind, IsTerminal, StdoutLock, Write};
 
 use reviver_debugger::tui::terminal;
+use reviver_escape::{self as escape, JsonWriter, TextWriter};
 use reviver_files::reason;
 use serde_json::Value as Json;
 
@@ -25,18 +26,43 @@ pub fn may_be_colored() -> bool {
     env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Prints to standard output.
+/// Prints lines to standard output.
 pub fn print(text: &str) -> Fallible {
-    print_bytes(text.as_bytes())
+    print_with(|out| out.write_all(text.as_bytes()))
 }
 
-/// Prints bytes, of an image say.
-pub fn print_bytes(bytes: &[u8]) -> Fallible {
-    print_with(|out| out.write_all(bytes))
+/// Prints lines that may have colours. What they hold from outside is escaped already: see [`escape::styled`].
+pub fn print_styled(text: &str) -> Fallible {
+    print_exactly(|out| out.write_all(escape::styled(text).as_bytes()))
 }
 
-/// Prints to standard output what may be too long for memory.
+/// Prints an object on a line.
+pub fn print_json(object: &Json) -> Fallible {
+    print_exactly(|out| {
+        let mut out = JsonWriter::new(out);
+        writeln!(out, "{object}")?;
+        out.flush()
+    })
+}
+
+/// Prints a document byte for byte, such as an image or a program; what a terminal would obey is escaped for it.
+pub fn print_document(bytes: &[u8]) -> Fallible {
+    match io::stdout().is_terminal() {
+        true => print_with(|out| out.write_all(bytes)),
+        false => print_exactly(|out| out.write_all(bytes)),
+    }
+}
+
+/// Prints lines that may be too long for memory.
 pub fn print_with(tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Fallible {
+    print_exactly(|out| {
+        let mut out = TextWriter::new(out);
+        tell(&mut out)?;
+        out.flush()
+    })
+}
+
+fn print_exactly(tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Fallible {
     let _work = refused::during(CommandWork::Printing);
     let mut out = BufWriter::new(NotedStdout(io::stdout().lock()));
     tell(&mut out).and_then(|()| out.flush()).map_err(|error| unprintable(&error))
@@ -64,16 +90,22 @@ pub fn unprintable(error: &Error) -> Failure {
     }
 }
 
-/// Prints to standard error. If that can't be written, there is nobody left to tell.
+/// Prints lines to standard error. An error of that has no place left to be reported in.
 pub fn complain(text: &str) {
-    std::io::stderr().write_all(text.as_bytes()).ok();
+    io::stderr().write_all(escape::text(text).as_bytes()).ok();
+}
+
+/// Prints lines that may have colours to standard error. What they hold from outside is escaped already: see
+/// [`escape::styled`].
+pub fn complain_styled(text: &str) {
+    io::stderr().write_all(escape::styled(text).as_bytes()).ok();
 }
 
 /// Says a failure on stderr; with `--json` also on stdout, unless it has been said there.
 pub fn tell(failure: &Failure, json: bool) {
     if json && !failure.told && failure.exit != Exit::Unread {
         // If stdout can't be written, stderr still says what went wrong first.
-        print(&format!("{}\n", Json::Object(failure.members()))).ok();
+        print_json(&Json::Object(failure.members())).ok();
     }
-    complain(&failure.message);
+    complain_styled(&failure.message);
 }

@@ -9,7 +9,7 @@ use reviver_memory::ask;
 use crate::cli::Written;
 use crate::failure::{Exit, Failure, Fallible};
 use crate::refused::{self, CommandWork};
-use crate::streams::{print_bytes, print_with};
+use crate::streams::{print_document, print_with};
 use crate::{kinds, read};
 
 /// Where a command's output goes, tried before there is any.
@@ -65,7 +65,7 @@ impl OutputTarget {
     /// Writes or prints.
     pub fn write(self, bytes: &[u8]) -> Fallible {
         match self {
-            OutputTarget::Printed => print_bytes(bytes),
+            OutputTarget::Printed => print_document(bytes),
             OutputTarget::File(output) => {
                 let _work = refused::during(CommandWork::Writing);
                 output.commit(bytes).map_err(|error| unwritten(&error))

@@ -49,13 +49,13 @@ pub struct RunReport<'r> {
 /// A report in the manner of diagnostics.
 pub fn report(sources: &Sources, report: &RunReport<'_>, color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-    let title = Level::ERROR.with_name(report.what).primary_title(report.message);
+    let title = Level::ERROR.with_name(report.what).primary_title(printable(report.message));
     let mut group = with_excerpts(Group::with_title(title), sources, &report.primary, &report.related);
     for note in &report.notes {
-        group = group.element(Level::NOTE.message(note.as_str()));
+        group = group.element(Level::NOTE.message(printable(note)));
     }
     if let Some(help) = report.help {
-        group = group.element(Level::HELP.message(help));
+        group = group.element(Level::HELP.message(printable(help)));
     }
     renderer.render(&[group]) + "\n"
 }
@@ -65,13 +65,13 @@ fn group<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Group<'a> {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let mut title = level.primary_title(diagnostic.message.as_str());
+    let mut title = level.primary_title(printable(&diagnostic.message));
     if let Some(code) = diagnostic.code {
         title = title.id(code.text());
     }
     let group = with_excerpts(Group::with_title(title), sources, &diagnostic.primary, &diagnostic.related);
     match &diagnostic.help {
-        Some(help) => group.element(Level::HELP.message(help.as_str())),
+        Some(help) => group.element(Level::HELP.message(printable(help))),
         None => group,
     }
 }
@@ -114,7 +114,7 @@ impl<'a> Mark<'a> {
     fn annotation(&self, start: u32) -> Annotation<'a> {
         let range =
             self.span.start.saturating_sub(start) as usize..self.span.end.saturating_sub(start) as usize;
-        self.kind.span(range).label(self.text)
+        self.kind.span(range).label(printable(self.text))
     }
 }
 

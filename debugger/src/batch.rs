@@ -7,6 +7,8 @@
 
 use std::io::{self, Write};
 
+use reviver_escape::TextWriter;
+
 use crate::command::{Console, without_comment};
 use crate::outcome::StopKind;
 use crate::render::{render, render_done, render_error};
@@ -27,6 +29,7 @@ pub enum BatchEnding {
 /// # Errors
 /// Output that can't be written.
 pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::Result<BatchEnding> {
+    let output = &mut TextWriter::new(output);
     for (number, line) in (1..).zip(script.lines()) {
         let command = without_comment(line).trim();
         if command.is_empty() {

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use reviver_escape::{TextWriter, line as escaped_line};
 use reviver_vm::codes;
 use rustyline::completion::{Completer, FilenameCompleter, unescape};
 use rustyline::error::ReadlineError;
@@ -96,7 +97,7 @@ pub fn run(
     observer: &Observer,
 ) -> ReplEnding {
     let console = Rc::new(RefCell::new(console));
-    let outcome = prompted(&console, history, output, observer);
+    let outcome = prompted(&console, history, &mut TextWriter::new(output), observer);
     let transcript = console.borrow().transcript();
     ReplEnding { transcript, outcome }
 }
@@ -422,7 +423,9 @@ fn row(command: &'static Command, rest: &str) -> &'static Command {
 fn files(typed: &str) -> (usize, Vec<String>) {
     let found = FilenameCompleter::new().complete_path(typed, typed.len());
     let (start, pairs) = found.unwrap_or((typed.len(), Vec::new()));
-    (start, pairs.iter().map(|pair| unescape(&pair.replacement, Some('\\')).into_owned()).collect())
+    let names = pairs.iter().map(|pair| unescape(&pair.replacement, Some('\\')).into_owned());
+    // The editor prints candidates as they are. A name that needs escapes can't be typed anyway.
+    (start, names.filter(|name| escaped_line(name) == *name).collect())
 }
 
 fn arguments(console: &Console, panes: Option<&[&'static str]>, command: &Command) -> Vec<String> {

@@ -3,7 +3,9 @@
 
 use std::fmt::Write as _;
 
-use crate::document::{Words, document, escaped};
+use reviver_escape::xml_text;
+
+use crate::document::{Words, document};
 use crate::palette::Ink;
 
 /// Where a text is, seen from its place.
@@ -94,7 +96,7 @@ impl Canvas {
             Side::Middle => "middle",
             Side::End => "end",
         };
-        let (text, ink, size) = (escaped(text), letters.ink.hex(), letters.size);
+        let (text, ink, size) = (xml_text(text), letters.ink.hex(), letters.size);
         let class = if letters.is_code { " class=\"code\"" } else { "" };
         let _ = writeln!(
             self.shapes,

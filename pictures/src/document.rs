@@ -1,5 +1,7 @@
 //! The frame of every picture: its size, its words for those who don't see it, and its style. Knows nothing of what is drawn.
 
+use reviver_escape::{xml_characters, xml_text};
+
 use crate::palette::style_sheet;
 
 /// How every picture begins: so it is told from what others have drawn.
@@ -14,32 +16,18 @@ pub struct Words {
 
 /// A whole picture: `shapes` in a room of so many units, shown at a width and a height.
 pub fn document(words: &Words, room: (f64, f64), shown: (f64, f64), shapes: &str) -> String {
-    let (title, description) = (escaped(&words.title), escaped(&words.description));
+    let (title, description) = (xml_text(&words.title), xml_text(&words.description));
     let id = identity(&words.title, &words.description, shapes);
     let style = style_sheet();
     let ((x, y), (width, height)) = (room, shown);
-    format!(
+    let document = format!(
         "{WRITTEN}<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {x} {y}\" \
          style=\"max-width:100%;height:auto\" role=\"img\" aria-labelledby=\"t{id} d{id}\">\n\
          <title id=\"t{id}\">{title}</title>\n<desc id=\"d{id}\">{description}</desc>\n<style>{style}</style>\n\
          {shapes}</svg>\n"
-    )
-}
-
-/// A text within XML. What XML can't contain is left out.
-pub fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            c if c.is_control() && c != '\n' && c != '\t' => {}
-            c => escaped.push(c),
-        }
-    }
-    escaped
+    );
+    // Names in plots are escaped by plotters, which lets pass what XML can't hold.
+    xml_characters(&document).into_owned()
 }
 
 /// Tells the words of pictures apart that stand on one page (FNV-1a).

@@ -7,7 +7,6 @@ use std::process::{Command, Stdio};
 use reviver_ctext::error::NoText;
 use reviver_ctext::text::CText;
 use reviver_files::Scratch;
-use reviver_isa::names::printable;
 
 use crate::cli::BuildOptions;
 use crate::failure::{Failure, Fallible};
@@ -73,10 +72,9 @@ fn library(source: &str) -> Fallible<Vec<u8>> {
     let ended = ended.map_err(|error| Failure::load(format_args!("the C compiler `{named}`: {error}")))?;
     if !ended.status.success() || matches!(unread, Some(Err(_))) {
         let said = String::from_utf8_lossy(&ended.stderr);
-        let first: String = said.lines().take(10).map(|line| format!("  | {}\n", printable(line))).collect();
         let mut failure =
             Failure::load(format_args!("the C compiler `{named}` refuses the text: {}", ended.status));
-        failure.message.push_str(&first);
+        said.lines().take(10).for_each(|line| failure.push_line(&format!("  | {line}")));
         return Err(failure);
     }
     scratch

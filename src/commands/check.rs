@@ -17,7 +17,7 @@ pub fn run(options: &CheckOptions) -> Fallible {
     }
     let summary = Summary::of(&module, diagnostics.is_null());
     match options.json {
-        true => streams::print(&format!("{}\n", summary.members(&module, diagnostics))),
+        true => streams::print_json(&summary.members(&module, diagnostics)),
         false => streams::print(&summary.text(&module)),
     }
 }

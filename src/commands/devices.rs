@@ -42,7 +42,7 @@ fn list(options: &DevicesOptions, found: &[ListedDevice], failure: Option<&Failu
             let mut members = Map::new();
             members.insert("devices".to_owned(), found.iter().map(object).collect());
             members.extend(failure.map(Failure::members).unwrap_or_default());
-            streams::print(&format!("{}\n", Json::Object(members)))
+            streams::print_json(&Json::Object(members))
         }
         false => streams::print(&found.iter().map(text).collect::<Vec<_>>().join("\n")),
     }

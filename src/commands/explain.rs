@@ -10,18 +10,18 @@ use crate::failure::{Failure, Fallible};
 use crate::streams;
 
 pub fn run(options: &ExplainOptions) -> Fallible {
-    let Some(name) = &options.code else { return streams::print(&all(options.json)) };
+    let Some(name) = &options.code else { return all(options.json) };
     let entry = codes::find(name).ok_or_else(|| unknown(name))?;
     match options.json {
-        true => streams::print(&format!("{}\n", members(entry))),
+        true => streams::print_json(&members(entry)),
         false => streams::print(&page::page(entry, &codes::printed(entry.code))),
     }
 }
 
-fn all(json: bool) -> String {
+fn all(json: bool) -> Fallible {
     match json {
-        true => format!("{}\n", json!({ "codes": codes::all().map(members).collect::<Json>() })),
-        false => page::overview(codes::all()),
+        true => streams::print_json(&json!({ "codes": codes::all().map(members).collect::<Json>() })),
+        false => streams::print(&page::overview(codes::all())),
     }
 }
 

@@ -23,7 +23,7 @@ pub fn run(options: &FmtOptions) -> Fallible {
                 OutputTarget::in_place(path)?.write(after.as_bytes())?;
             }
         } else {
-            streams::print(&after)?;
+            streams::print_document(after.as_bytes())?;
         }
     }
     if unformatted.is_empty() {

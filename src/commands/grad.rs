@@ -153,7 +153,7 @@ fn disagreement(page: &GradientPage, check: &Check) -> Failure {
     let mut failure =
         Failure::new(Exit::Check, format_args!("the gradient of `{loss}` does not stand the check"));
     for line in output::verified::disagreements(&page.subject, |n| page.input_name(n), check) {
-        failure.message.push_str(&format!("  = {line}\n"));
+        failure.push_line(&format!("  = {line}"));
     }
     failure
 }

@@ -43,7 +43,7 @@ pub fn run(options: &TestOptions) -> Fallible {
             }
         };
         if !options.json && (!options.quiet || !one.is_met()) {
-            streams::print(&output::tests::file(&one, options.quiet, LineStyle::of_output()))?;
+            streams::print_styled(&output::tests::file(&one, options.quiet, LineStyle::of_output()))?;
         }
         tested.push(one);
         if interrupt::arrived().is_some() {

@@ -1,8 +1,10 @@
 //! `run --log`: a line of a file for each step at which one of the cells changed. Nothing is kept of the run but its last line.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use reviver_debugger::memory::{Memory, Target};
+use reviver_escape::csv_cell;
 use reviver_files::GrowingOutput;
 use reviver_isa::module::Shape;
 use reviver_vm::{State, Travel};
@@ -43,8 +45,10 @@ impl CellLog {
         (state, travel): (&State, Travel),
     ) -> CellLog {
         let mut rows = csv::Writer::from_writer(file);
-        let names = cells.iter().map(|cell| cell.name.as_str());
-        let failed = rows.write_record(["step", "way"].into_iter().chain(names)).err();
+        let names = cells.iter().map(|cell| csv_cell(&cell.name));
+        let failed = rows
+            .write_record(["step".into(), "way".into()].into_iter().chain(names).map(Cow::into_owned))
+            .err();
         let mut log = CellLog { memory, cells, rows, last: Vec::new(), failed };
         log.look(state, travel, None);
         log

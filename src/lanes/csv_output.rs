@@ -4,6 +4,7 @@ use std::io;
 
 use csv::{ByteRecord, Writer, WriterBuilder};
 use reviver::batch::plan::{LanePlan, ResultColumn};
+use reviver_escape::csv_cell;
 use reviver_files::reason;
 use reviver_vm::Program;
 use reviver_vm::values::Value;
@@ -56,7 +57,8 @@ impl CsvOutput {
 }
 
 fn names(plan: &LanePlan) -> ByteRecord {
-    let mut names: ByteRecord = plan.shown().map(|(_, column)| column.name.as_bytes()).collect();
+    let mut names = ByteRecord::new();
+    plan.shown().for_each(|(_, column)| names.push_field(csv_cell(&column.name).as_bytes()));
     if plan.options.keeps_going {
         names.push_field(b"status");
     }
@@ -79,7 +81,7 @@ impl LaneWriter for CsvOutput {
             }
             if self.has_status {
                 let status = failure.map_or("ok".to_owned(), |failure| told(&failure.error));
-                self.record.push_field(status.as_bytes());
+                self.record.push_field(csv_cell(&status).as_bytes());
             }
             self.line()?;
         }

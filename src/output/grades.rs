@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use reviver_escape::csv_cell;
 use serde_json::{Map, Value as Json, json};
 
 use super::told::Object;
@@ -134,18 +135,10 @@ fn rows(rows: impl IntoIterator<Item = Vec<String>>) -> Fallible<Vec<u8>> {
     let unwritten = |error: csv::Error| Failure::load(format_args!("can't write the table: {error}"));
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
-        writer.write_record(row.iter().map(|field| no_formula(field))).map_err(unwritten)?;
+        writer.write_record(row.iter().map(|field| csv_cell(field).into_owned())).map_err(unwritten)?;
     }
     let table = writer.into_inner();
     table.map_err(|error| Failure::load(format_args!("can't write the table: {}", error.error())))
-}
-
-/// A field that no spreadsheet takes for a formula: an apostrophe stands before one that would be.
-fn no_formula(field: &str) -> String {
-    match field.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        true => format!("'{field}"),
-        false => field.to_owned(),
-    }
 }
 
 /// Folders with their grades as an object.

@@ -1,6 +1,7 @@
 //! What came of tests, as build servers read it: a suite for each file, a case for each line.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use reviver_escape::xml_characters;
 use reviver_expectations::assessment::{AssessedLine, Assessment};
 
 use super::tests::told;
@@ -18,15 +19,17 @@ pub fn report(tested: &[TestedFile]) -> Fallible<String> {
 }
 
 fn suite(tested: &TestedFile) -> TestSuite {
-    let mut suite = TestSuite::new(&*tested.name);
-    let classname = tested.name.trim_end_matches(".rasm").replace(['/', '\\'], ".");
+    let mut suite = TestSuite::new(&*xml_characters(&tested.name));
+    let classname = xml_characters(&tested.name);
+    let classname = classname.trim_end_matches(".rasm").replace(['/', '\\'], ".");
     suite.add_test_cases(tested.lines.iter().map(|line| case(line, &classname)));
     suite.set_time(tested.lines.iter().map(|line| line.took).sum());
     suite
 }
 
 fn case(line: &AssessedLine, classname: &str) -> TestCase {
-    let mut case = TestCase::new(format!("line {}: {}", line.line, line.text), status(line));
+    let name = format!("line {}: {}", line.line, line.text);
+    let mut case = TestCase::new(&*xml_characters(&name), status(line));
     case.set_classname(classname).set_time(line.took);
     case
 }
@@ -36,11 +39,12 @@ fn status(line: &AssessedLine) -> TestCaseStatus {
         Assessment::Met => TestCaseStatus::success(),
         Assessment::Unjudged(why) => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message(&**why);
+            status.set_message(&*xml_characters(why));
             status
         }
         Assessment::Missed(misses) => {
-            let lines: Vec<String> = misses.iter().map(told).collect();
+            let lines: Vec<String> =
+                misses.iter().map(|miss| xml_characters(&told(miss)).into_owned()).collect();
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_message(lines.first().cloned().unwrap_or_default());
             status.set_description(lines.join("\n"));

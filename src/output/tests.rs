@@ -3,6 +3,7 @@
 use clap::builder::styling::AnsiColor;
 use reviver_assembler::render::render;
 use reviver_debugger::columns::hanging;
+use reviver_escape as escape;
 use reviver_expectations::assessment::{AssessedLine, Assessment, Mismatch};
 use serde_json::{Map, Value as Json, json};
 
@@ -57,11 +58,12 @@ impl LineStyle {
         LineStyle { colors: streams::colors(), columns: streams::columns() }
     }
 
-    /// A line, in rows if it is too long for one.
+    /// A line, escaped, in rows if it is too long for one.
     pub fn folded(self, line: &str) -> String {
+        let line = escape::line(line);
         let rows = match self.columns {
-            Some(columns) => hanging(line, columns),
-            None => vec![line.to_owned()],
+            Some(columns) => hanging(&line, columns),
+            None => vec![line.into_owned()],
         };
         rows.join("\n") + "\n"
     }
@@ -78,7 +80,7 @@ impl LineStyle {
 
 /// A file and its lines; `only_missed` leaves out those that are met.
 pub fn file(tested: &TestedFile, only_missed: bool, style: LineStyle) -> String {
-    let mut text = format!("{}\n", tested.name);
+    let mut text = style.folded(&tested.name);
     if tested.program.module.is_none() {
         text.push_str(&render(&tested.program.sources, &tested.program.diagnostics, style.colors));
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::rc::Rc;
 
+use reviver_escape::JsonWriter;
 use reviver_isa::module::{Global, Shape};
 use reviver_vm::{Program, State};
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
@@ -174,7 +175,8 @@ impl<'a> Object<'a> {
     }
 
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self)?;
+        let mut out = JsonWriter::new(out);
+        serde_json::to_writer(&mut out, self)?;
         out.write_all(b"\n")
     }
 }

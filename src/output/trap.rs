@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use reviver_assembler::diagnostic::Label;
 use reviver_assembler::render::{self, RunReport};
 use reviver_assembler::source::{FileId, Sources, Span};
+use reviver_escape as escape;
 use reviver_vm::explain::{Explanation, OpenCall, OpenTask, OtherPlace, Spot};
 use serde_json::{Map, Value as Json, json};
 
@@ -17,9 +18,9 @@ use crate::load;
 pub fn trap(exit: Exit, way: &str, file: &str, explanation: &Explanation) -> Failure {
     let what = format!("trap[{}]{way}", explanation.code.text());
     let text = load::kept_text().and_then(|sources| with_text(sources, &what, explanation));
-    let text = text.unwrap_or_else(|| without_text(&what, file, explanation));
+    let text = text.unwrap_or_else(|| escape::text(&without_text(&what, file, explanation)).into_owned());
     let summary = format!("trap{way}: {}", explanation.message);
-    Failure::spelled(exit, summary, text).detail("trap", object(explanation))
+    Failure::styled(exit, summary, text).detail("trap", object(explanation))
 }
 
 /// With the lines that the trap has to do with; none where the text hasn't got its place.

@@ -23,6 +23,7 @@ mod derivatives;
 mod devices;
 mod documents;
 mod engines;
+mod escapes;
 mod explain;
 mod first_hour;
 mod images;

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 /// What is shipped, from the ground up.
-pub const SHIPPED: [&str; 14] = [
+pub const SHIPPED: [&str; 15] = [
     "memory",
     "isa-spec",
+    "escape",
     "files",
     "vm/flow",
     "assembler",

@@ -27,7 +27,7 @@ pub fn run(options: &CourseCheck, json: bool) -> Fallible {
         streams::print_with(|out| output::object(output::course::members(&grades), &verdict, out))?;
         return verdict.map_err(Failure::told);
     }
-    streams::print(&match (wanted, &grades[..]) {
+    streams::print_styled(&match (wanted, &grades[..]) {
         (Some(_), [one]) => output::course::one(&folder, one, next(exercises, one), options.more),
         _ => output::course::all(&folder, &grades, options.more),
     })?;

@@ -23,7 +23,7 @@ pub fn run(options: &CourseGrade) -> Fallible {
     let folder = CourseFolder { path: options.folder.clone() };
     for exercise in exercises.iter().skip(options.from) {
         let grade = grading.grade(&folder, exercise)?;
-        streams::print(&format!("{}\n", output::course::graded(&grade)))?;
+        streams::print_json(&output::course::graded(&grade))?;
     }
     Ok(())
 }

@@ -6,6 +6,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
+use reviver_escape as escape;
+use reviver_isa::names::deceiving;
 
 use super::messages::Tone;
 use super::prompt::PromptPurpose;
@@ -29,7 +31,7 @@ impl App {
         self.is_stale = false;
         let area = buffer.area;
         buffer.set_style(area, self.theme.ground);
-        match &mut self.engine {
+        let cursor = match &mut self.engine {
             Whereabouts::Broken(broken) => {
                 let quit = self.keys.keys("leave").next().map_or(String::new(), |key| key.to_string());
                 broken.draw(&self.theme, &quit, area, buffer);
@@ -40,7 +42,12 @@ impl App {
                 None
             }
             Whereabouts::Here(_) => self.draw_here(area, buffer),
+        };
+        remove_unprintable(buffer);
+        if matches!(self.engine, Whereabouts::Here(_)) {
+            self.picture.clone_from(buffer);
         }
+        cursor
     }
 
     fn draw_here(&mut self, area: Rect, buffer: &mut Buffer) -> Option<Position> {
@@ -60,7 +67,6 @@ impl App {
             let wanted = self.choices.search.as_deref();
             overlay.draw(self.messages.lines(), wanted, &self.theme, screen.panes, buffer);
         }
-        self.picture.clone_from(buffer);
         self.prompt_cursor(screen.prompt)
     }
 
@@ -215,4 +221,16 @@ fn skipped(text: &str, columns: usize) -> String {
         hides
     };
     text.chars().skip_while(hides).collect()
+}
+
+/// Removes what a terminal would obey. Panes escape their texts (`Pen`); characters that got into a cell otherwise, such
+/// as one behind a letter that turns the direction of writing, leave the letter.
+fn remove_unprintable(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        let symbol = cell.symbol();
+        if symbol.len() > 1 && escape::line(symbol) != symbol {
+            let kept: String = symbol.chars().filter(|c| deceiving(*c).is_none()).collect();
+            cell.set_symbol(if kept.is_empty() { " " } else { &kept });
+        }
+    }
 }

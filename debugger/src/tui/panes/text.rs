@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Span;
 use ratatui::widgets::Widget;
+use reviver_escape as escape;
 
 use super::Context;
 use crate::columns::{width, wrapped};
@@ -57,11 +58,13 @@ impl Pen<'_> {
 
     /// Writes as much as fits.
     pub fn write(&mut self, text: &str, style: Style) -> &mut Self {
-        self.column(text, width(text), style)
+        let text = escape::line(text);
+        self.column(&text, width(&text), style)
     }
 
     /// Writes into a column of a width, and goes on behind it.
     pub fn column(&mut self, text: &str, width: usize, style: Style) -> &mut Self {
+        let text = &*escape::line(text);
         let width = width.min(self.room());
         let columns = u16::try_from(width).unwrap_or(u16::MAX);
         let area = Rect { width: columns, ..self.left };
@@ -83,6 +86,7 @@ impl Pen<'_> {
 
     /// Writes at the right end, if that leaves `least` columns for the rest of the row.
     pub fn right(&mut self, text: &str, least: usize, style: Style) -> &mut Self {
+        let text = &*escape::line(text);
         let Ok(columns) = u16::try_from(width(text)) else { return self };
         if columns > 0 && usize::from(columns) + least <= self.room() {
             let x = self.left.right() - columns;

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Size;
 use ratatui::style::{Color, Modifier, Style};
+use reviver_escape::xml_text;
 
 use self::shapes::{CELL, CellRectangle, shapes};
 use super::colour::{Rgb, channels};
@@ -32,7 +33,7 @@ pub const MOST: Size = Size { width: 400, height: 200 };
 pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
     let area = buffer.area;
     let (width, height) = (pixels(area.width, CELL.width), pixels(area.height, CELL.height));
-    let title = escaped(title);
+    let title = xml_text(title);
     let mut out = format!(
         "{DRAWN}\n\
          <svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -203,7 +204,7 @@ fn write_run(run: &[Glyph<'_>], baseline: u32, out: &mut String) {
     let (Some(first), Some(last)) = (run.first(), run.last()) else { return };
     let x = u32::from(MARGIN) + u32::from(first.column) * u32::from(CELL.width);
     let length = u32::from(last.column + last.columns - first.column) * u32::from(CELL.width);
-    let text: String = run.iter().map(|glyph| escaped(glyph.text)).collect();
+    let text: String = run.iter().map(|glyph| xml_text(glyph.text)).collect();
     let bold = if first.modifier.contains(Modifier::BOLD) { " font-weight=\"bold\"" } else { "" };
     let italic = if first.modifier.contains(Modifier::ITALIC) { " font-style=\"italic\"" } else { "" };
     let fill = hex(first.front);
@@ -259,20 +260,4 @@ fn joined(pieces: Vec<PictureRectangle>) -> Vec<PictureRectangle> {
         }
     }
     joined
-}
-
-/// A text as XML writes it. A character that XML can't hold is replaced.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }

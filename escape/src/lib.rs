@@ -1,0 +1,179 @@
+//! Escapes text from outside for the medium that it is printed on.
+//!
+//! | medium | function | what it escapes |
+//! |---|---|---|
+//! | a line on a terminal | [`line`] | control characters, tabs and line ends included; characters that turn the direction of writing |
+//! | several lines | [`text`], [`TextWriter`] | the same, without line ends |
+//! | lines with our own colours | [`styled`] | the same, without SGR sequences |
+//! | a cell of a CSV file | [`csv_cell`] | the same as `line`, and what a spreadsheet takes for a formula |
+//! | an object of JSON | [`JsonWriter`] | what `text` escapes, in JSON's own spelling: readers get the original |
+//! | XML, JUnit and SVG included | [`xml_characters`], [`xml_text`] | what `text` escapes without tabs, and what XML 1.0 forbids; `xml_text` also markup |
+//!
+//! Which characters these are is said once, in [`reviver_isa::names::deceiving`].
+
+mod writer;
+
+use std::borrow::Cow;
+
+use reviver_isa::names::{deceiving, printable};
+
+pub use writer::{EscapingWriter, JsonWriter, TextWriter};
+
+/// A text within one line: an escape stands for each line end and tab, too.
+pub fn line(text: &str) -> Cow<'_, str> {
+    printable(text)
+}
+
+/// Lines without colours.
+pub fn text(text: &str) -> Cow<'_, str> {
+    replaced(text, is_no_text, spelled)
+}
+
+/// Lines with colours of our own: the parts from outside must be escaped before they are coloured, because an SGR
+/// sequence from outside can't be told from one of ours.
+pub fn styled(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_no_text) {
+        return Cow::Borrowed(text);
+    }
+    let (mut escaped, mut left) = (String::with_capacity(text.len()), text);
+    while let Some(at) = left.find(SGR) {
+        let (before, sequence) = left.split_at(at);
+        escaped.push_str(&self::text(before));
+        let length = sgr_length(sequence);
+        let (kept, rest) = sequence.split_at(length.unwrap_or(SGR.len()));
+        match length {
+            Some(_) => escaped.push_str(kept),
+            None => escaped.push_str(&self::text(kept)),
+        }
+        left = rest;
+    }
+    escaped.push_str(&self::text(left));
+    Cow::Owned(escaped)
+}
+
+/// How each sequence begins that sets colours.
+const SGR: &str = "\x1b[";
+
+/// The bytes of the SGR sequence that a text begins with, if it does: numbers, semicolons and an `m`.
+fn sgr_length(text: &str) -> Option<usize> {
+    let parameters = text.get(SGR.len()..)?;
+    let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    parameters.get(end..)?.starts_with('m').then_some(SGR.len() + end + 1)
+}
+
+/// A text as a cell of a CSV file. Not for numbers: they may begin with a sign. Spreadsheets run what begins with
+/// `=`, `+`, `-` or `@`; a quote in front makes it text.
+pub fn csv_cell(text: &str) -> Cow<'_, str> {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    match is_formula {
+        true => Cow::Owned(format!("'{}", line(text))),
+        false => line(text),
+    }
+}
+
+/// A text that an XML library writes: every character is one that XML 1.0 allows.
+pub fn xml_characters(text: &str) -> Cow<'_, str> {
+    replaced(text, is_no_xml, spelled)
+}
+
+/// A text within XML or in an attribute of it, with its markup escaped.
+pub fn xml_text(text: &str) -> Cow<'_, str> {
+    let is_special = |c| matches!(c, '&' | '<' | '>' | '"') || is_no_xml(c);
+    replaced(text, is_special, |c, out| match c {
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '"' => out.push_str("&quot;"),
+        other => spelled(other, out),
+    })
+}
+
+/// Whether a character is none of a text in lines.
+fn is_no_text(c: char) -> bool {
+    c == '\t' || deceiving(c).is_some()
+}
+
+fn is_no_xml(c: char) -> bool {
+    matches!(c, '\u{fffe}' | '\u{ffff}') || deceiving(c).is_some()
+}
+
+/// The character as Rust spells it: `\u{1b}`.
+fn spelled(c: char, out: &mut String) {
+    out.extend(c.escape_default());
+}
+
+/// The text with another spelling of some characters.
+fn replaced(
+    text: &str,
+    is_special: impl Fn(char) -> bool,
+    spell: impl Fn(char, &mut String),
+) -> Cow<'_, str> {
+    if !text.contains(&is_special) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_special(c) {
+            true => spell(c, &mut out),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "a\x1b[2Jb\u{9b}8m\u{202e}\tc\rd\x7f\0";
+
+    #[test]
+    fn lines_hold_nothing_that_a_terminal_obeys() {
+        let escaped = r"a\u{1b}[2Jb\u{9b}8m\u{202e}\tc\rd\u{7f}\u{0}";
+        assert_eq!(line(HOSTILE), escaped);
+        assert_eq!(text(HOSTILE), escaped);
+        assert_eq!(line("one\ntwo"), r"one\ntwo");
+        assert_eq!(text("one\ntwo"), "one\ntwo");
+        assert!(matches!(text("größer, 大"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn of_sequences_colours_alone_are_ours() {
+        let ours = "\x1b[1;31mred\x1b[0m\x1b[m\n";
+        assert_eq!(styled(ours), ours);
+        for (sequence, escaped) in [
+            ("\x1b[2J", r"\u{1b}[2J"),
+            ("\x1b[31", r"\u{1b}[31"),
+            ("\x1b[", r"\u{1b}["),
+            ("\x1b]0;title\x07", r"\u{1b}]0;title\u{7}"),
+            ("\x1b[?25l", r"\u{1b}[?25l"),
+            ("\u{9b}31m", r"\u{9b}31m"),
+            ("\x1b[3\u{202e}m", r"\u{1b}[3\u{202e}m"),
+        ] {
+            assert_eq!(styled(&format!("\x1b[32m{sequence}")), format!("\x1b[32m{escaped}"));
+        }
+    }
+
+    #[test]
+    fn cells_are_no_formulas() {
+        for (field, cell) in [
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-x", "'-x"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", r"\t=1"),
+            ("\r=1", r"\r=1"),
+            ("＝1", "'＝1"),
+            ("a=1", "a=1"),
+            ("", ""),
+        ] {
+            assert_eq!(csv_cell(field), cell);
+        }
+    }
+
+    #[test]
+    fn xml_holds_what_it_allows() {
+        assert_eq!(xml_characters("a\0b\u{ffff}\u{fffe}\n\tc"), "a\\u{0}b\\u{ffff}\\u{fffe}\n\tc");
+        assert_eq!(xml_text("<&\">\x1b"), "&lt;&amp;&quot;&gt;\\u{1b}");
+    }
+}
