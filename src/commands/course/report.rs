@@ -104,7 +104,7 @@ impl<'o> GrowingTable<'o> {
 
     fn add(&mut self, rows: &[u8]) -> Fallible {
         match OutputTarget::new(self.path, self.kind, self.force)? {
-            OutputTarget::Printed => streams::print_bytes(rows),
+            OutputTarget::Printed => streams::print_document(rows),
             target @ OutputTarget::File(_) => {
                 self.text.extend_from_slice(rows);
                 target.write(&self.text)
