@@ -37,6 +37,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser;
+use reviver_escape as escape;
 use reviver_memory::{EndingAllocator, refusals};
 
 use crate::cli::{Arguments, Invocation};
@@ -83,11 +84,14 @@ fn ended(outcome: Fallible, json: bool) -> ExitCode {
 fn arguments() -> Fallible<Option<Arguments>> {
     match Arguments::try_parse() {
         Ok(arguments) => Ok(Some(arguments)),
-        Err(mut error) if error.use_stderr() => {
+        Err(error) if error.use_stderr() => {
             let given: Vec<String> =
-                std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
-            cli::misuse::advise(&mut error, &given);
-            Err(misuse(&with_escaped_arguments(error)))
+                std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+            let shown: Vec<String> =
+                given.iter().map(|argument| escape::line(argument).into_owned()).collect();
+            let mut error = about_shown(error, given != shown, &shown);
+            cli::misuse::advise(&mut error, shown.get(1..).unwrap_or_default());
+            Err(misuse(&error))
         }
         Err(error) => {
             let printed = error.print().and_then(|()| std::io::stdout().flush());
@@ -96,13 +100,11 @@ fn arguments() -> Fallible<Option<Arguments>> {
     }
 }
 
-/// The same error, about arguments in which a terminal finds nothing to obey: clap quotes them as they are, within its
-/// own colours.
-fn with_escaped_arguments(error: clap::Error) -> clap::Error {
-    let shown: Vec<String> = std::env::args_os()
-        .map(|argument| reviver_escape::line(&argument.to_string_lossy()).into_owned())
-        .collect();
-    Arguments::try_parse_from(shown).err().unwrap_or(error)
+/// The same error about the arguments as they are shown, if some are escaped. clap quotes arguments as they are, within
+/// its own colours.
+fn about_shown(error: clap::Error, is_escaped: bool, shown: &[String]) -> clap::Error {
+    let again = is_escaped.then(|| Arguments::try_parse_from(shown).err()).flatten();
+    again.unwrap_or(error)
 }
 
 fn run(command: &Invocation) -> Fallible {

@@ -38,6 +38,8 @@ impl Halt {
             Halt::Trap { .. } => MissReason::Trap,
             Halt::Steps(_) => MissReason::Steps,
             Halt::Memory(_) | Halt::NoMemory(_) => MissReason::Memory,
+            // Such a line isn't judged.
+            Halt::Interrupted => MissReason::default(),
         }
     }
 

@@ -123,9 +123,9 @@ fn an_output_is_no_input_and_no_other_output() {
     used.read(&input, Content::Text).unwrap();
     let around = folder.path().join(".").join("input");
     for replaces in [Replaces::Kind(&LETTERS), Replaces::Anything] {
-        assert!(matches!(used.output(&around, replaces), Err(WriteError::Input { .. })));
-        let first = used.output(&output, replaces).unwrap();
-        assert!(matches!(used.output(&output, replaces), Err(WriteError::Output { .. })));
+        assert!(matches!(used.output(&around, replaces.clone()), Err(WriteError::Input { .. })));
+        let first = used.output(&output, replaces.clone()).unwrap();
+        assert!(matches!(used.output(&output, replaces.clone()), Err(WriteError::Output { .. })));
         drop(first);
         used.output(&output, replaces).unwrap().commit(b"one").unwrap();
     }

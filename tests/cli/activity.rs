@@ -237,7 +237,10 @@ fn rules_are_followed_backward_or_not_at_all() {
         let object = on(CLIPPED, "jacobian", &format!("--of {of} --json")).expect(0).json();
         assert_eq!((&object["jacobian"], &object["sweep"]), (&rows, &json!("reverse")));
     }
-    on(CLIPPED, "taylor", "--along x --order 2").expect(2).says("a procedure with a rule").says("`reviver grad`");
+    on(CLIPPED, "taylor", "--along x --order 2")
+        .expect(2)
+        .says("a procedure with a rule")
+        .says("`reviver grad`");
     // That of a function is its gradient's: the derivative of the bounded adjoint is 0.
     let object = on(CLIPPED, "hessian", "--loss y --json").expect(0).json();
     assert_eq!(object["hessian"], json!([[0.0]]));
