@@ -103,7 +103,7 @@ impl Failure {
 
     /// The same with the exit code of arguments that don't make sense: the file that is wrong is one of them.
     #[must_use]
-    pub fn as_usage(self) -> Failure {
+    pub fn into_usage(self) -> Failure {
         Failure { exit: Exit::Usage, ..self }
     }
 

@@ -107,7 +107,7 @@ fn named(entry: &Path) -> Option<(String, PathBuf)> {
 
 impl HiddenTest {
     fn read(path: PathBuf) -> Fallible<HiddenTest> {
-        let text = read::text(&path).map_err(Failure::as_usage)?;
+        let text = read::text(&path).map_err(Failure::into_usage)?;
         let expectations = Expectations::of(&read::name(&path), &text);
         let broken = expectations.lines.iter().find_map(|line| Some((line, line.read.as_ref().err()?)));
         if let Some((line, error)) = broken {
@@ -129,7 +129,7 @@ impl HiddenTest {
         let own = folder(&self.path).join(SOLUTION);
         let has_own = own.exists() && self.path.ends_with(EXPECTED);
         let (name, text) = match has_own {
-            true => (read::name(&own), read::text(&own).map_err(Failure::as_usage)?),
+            true => (read::name(&own), read::text(&own).map_err(Failure::into_usage)?),
             false => (SOLUTION.to_owned(), exercise.solution.clone()),
         };
         let references = exercise.references();

@@ -98,9 +98,8 @@ impl FailureReason {
     }
 
     /// Why a text is no program.
-    pub fn of_text<'d>(errors: impl Iterator<Item = &'d Diagnostic>) -> FailureReason {
-        let is_too_much = |error: &Diagnostic| error.code == Some(ProblemCode::TooMuch);
-        let has_too_much = errors.fold(false, |found, error| found || is_too_much(error));
+    pub fn of_text<'d>(mut errors: impl Iterator<Item = &'d Diagnostic>) -> FailureReason {
+        let has_too_much = errors.any(|error| error.code == Some(ProblemCode::TooMuch));
         if has_too_much { FailureReason::TooMuch } else { FailureReason::Syntax }
     }
 

@@ -1,12 +1,12 @@
 //! Lanes out of CSV: a line of names, then a line for each lane. Reads as it goes, whatever the length of the file.
 
 use std::cell::Cell;
-use std::io::{self, Read};
 use std::rc::Rc;
 
 use reviver::batch::plan::LaneCell;
 use reviver_vm::Program;
 
+use super::counted::CountedReader;
 use super::{LaneReader, OpenLanes};
 use crate::failure::{Failure, Fallible};
 use crate::table::lines::TableLines;
@@ -22,20 +22,6 @@ pub struct CsvInput {
     numbers: Vec<u64>,
     seen: Rc<Cell<u64>>,
     length: Option<u64>,
-}
-
-/// Counts the bytes that are read.
-struct CountedReader<R> {
-    inner: R,
-    seen: Rc<Cell<u64>>,
-}
-
-impl<R: Read> Read for CountedReader<R> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(bytes)?;
-        self.seen.set(self.seen.get() + count as u64);
-        Ok(count)
-    }
 }
 
 impl CsvInput {

@@ -4,6 +4,7 @@
 pub mod arrays;
 #[cfg(feature = "arrow")]
 mod arrow;
+mod counted;
 mod csv_input;
 mod csv_output;
 mod npz_output;

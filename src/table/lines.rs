@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use reviver_memory::ask;
 use serde_json::json;
 
-use super::{cut, is_spreadsheet_error};
+use super::fields::{cut, is_spreadsheet_error};
 use crate::failure::{Failure, Fallible};
 
 /// The most bytes of a line: a vector of some million numbers.
@@ -353,7 +353,8 @@ fn split(line: &str, delimiter: Delimiter, fields: &mut Vec<FieldSpan>) -> Resul
                 let close = closing_quote(bytes, at).ok_or((at, "this quote isn't closed on its line"))?;
                 let after = skip_blanks(close + 1);
                 let is_over = bytes.get(after).is_none_or(|byte| delimiter.is(*byte));
-                if !is_over && !(delimiter == Delimiter::Blanks && after > close + 1) {
+                let is_blank = delimiter == Delimiter::Blanks && after > close + 1;
+                if !is_over && !is_blank {
                     return Err((after, "a delimiter is missing after a closing quote"));
                 }
                 (trimmed(line, at, at + 1, close), after)

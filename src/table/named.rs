@@ -1,7 +1,7 @@
 //! Tables whose first line names their columns: the names, and lines that have a number in each of them.
 
+use super::fields::looks_like_number;
 use super::lines::{TableLines, shown_field};
-use super::looks_like_number;
 use crate::failure::{Fallible, counted};
 
 /// The names in the line in memory, without blanks.

@@ -192,7 +192,7 @@ fn recursions_and_loops_with_two_entries_are_for_devices_too() {
 fn drivers_are_quiet_and_compiling_is_told() {
     let Some(device) = device() else { return };
     let folder = Folder::new();
-    let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --grad out --json";
+    let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --grad out --json --stats";
     let mut batch = command();
     batch.args(lanes.split(' ')).args(["--device", &device]);
     batch.env("XDG_CACHE_HOME", folder.path("")).env_remove("XDG_RUNTIME_DIR");

@@ -371,7 +371,7 @@ fn entropy_is_what_is_forgotten() {
     assert!((entropy["results"].as_f64().unwrap() - results).abs() < 1e-12, "{entropy}");
     assert!((entropy["lost"].as_f64().unwrap() - (2.0 - results)).abs() < 1e-12, "{entropy}");
     std::fs::write(&inputs, "x,y,weight\n0,0,often\n").unwrap();
-    run(&inputs).expect(2).says("inputs.csv:2: `often` is no weight");
+    run(&inputs).expect(2).says("inputs.csv:2:5: `often` is no weight");
 }
 
 /// Elements of arrays have columns of their own, in any order, and what stands between columns is seen.

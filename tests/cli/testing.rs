@@ -372,7 +372,10 @@ fn build_servers_get_a_report() {
     }
     folder.reviver("test a.rasm --junit report.xml").expect(1);
     folder.file("notes.xml", "my notes");
-    folder.reviver("test a.rasm --junit notes.xml").expect(2).says("is not a report of tests");
+    folder
+        .reviver("test a.rasm --junit notes.xml")
+        .expect(2)
+        .says("is not a report that `reviver test` has written");
     folder.reviver("test a.rasm --junit a.rasm --force").expect(2).says("is read here");
 }
 

@@ -1,4 +1,4 @@
-//! The names of types: each means one thing in all that is shipped.
+//! The names of types: each means one thing in its crate. Crates may share a word that is the field's for something in each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -25,13 +25,15 @@ fn type_of(line: &str) -> Option<&str> {
     (declares && !name.is_empty()).then_some(name)
 }
 
-/// The names of the types of all that is shipped, with the files that declare them.
-fn types() -> BTreeMap<String, BTreeSet<String>> {
-    let mut types: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for path in SHIPPED.iter().flat_map(|member| sources_of(member)) {
+/// The types of all that is shipped, as crate and name, with the files that declare them.
+fn types() -> BTreeMap<(&'static str, String), BTreeSet<String>> {
+    let mut types: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    for (member, path) in
+        SHIPPED.iter().flat_map(|member| sources_of(member).into_iter().map(move |path| (*member, path)))
+    {
         let file = shown(&path);
         for name in declared(&code(&path)) {
-            types.entry(name.to_owned()).or_default().insert(file.clone());
+            types.entry((member, name.to_owned())).or_default().insert(file.clone());
         }
     }
     types

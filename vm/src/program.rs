@@ -119,7 +119,7 @@ impl Program {
     /// Every real at the start: the globals', and those on the stack and the tape.
     pub(crate) fn numbers(&self) -> IndependentCells {
         let reals = self.layout().main_reals;
-        let cells = if reals > 0 { vec![0..reals] } else { Vec::new() };
+        let cells = (reals > 0).then_some(0..reals).into_iter().collect();
         IndependentCells { cells, on_stack: true, on_tape: true }
     }
 

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::Read;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ use super::claims;
 use super::contents::ArrowTable;
 use super::messages::{ArrowMessage, ArrowStream, BrokenArrow};
 use crate::failure::{Failure, Fallible};
+use crate::lanes::counted::CountedReader;
 use crate::lanes::{LaneReader, OpenLanes};
 
 /// A file or a stream of record batches.
@@ -47,26 +48,6 @@ pub struct ArrowInput {
 enum ArrowMessages {
     Stream(ArrowStream<CountedReader<Box<dyn Read>>>),
     File(ArrowTable<CountedReader<OpenInput>>),
-}
-
-/// Counts what goes by.
-struct CountedReader<R> {
-    inner: R,
-    seen: Rc<Cell<u64>>,
-}
-
-impl<R: Read> Read for CountedReader<R> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(bytes)?;
-        self.seen.set(self.seen.get() + count as u64);
-        Ok(count)
-    }
-}
-
-impl<R: Seek> Seek for CountedReader<R> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.inner.seek(to)
-    }
 }
 
 impl ArrowInput {
