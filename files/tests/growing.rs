@@ -66,7 +66,7 @@ fn a_full_disk_is_an_error() {
     let mut growing =
         UsedFiles::default().output(Path::new("/dev/full"), Replaces::Anything).unwrap().begin().unwrap();
     growing.write_all(b"much").unwrap();
-    assert!(growing.finish().unwrap_err().to_string().contains("No space left"));
+    assert!(growing.finish().unwrap_err().to_string().contains("the disk is full"));
 }
 
 #[test]
