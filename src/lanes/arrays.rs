@@ -12,13 +12,13 @@ use reviver_vm::values::{Value, element_name};
 
 use super::LaneReader;
 use crate::failure::{Failure, Fallible, counted};
-use crate::table::arrays::{ArrayHead, ArrayNumber, ArraySource, NumberArray};
+use crate::table::arrays::{ArrayHead, ArrayNumber, NumberArray, StoredArrays};
 
 /// Columns of arrays.
 pub struct ArrayInput {
     file: String,
     /// The file, until its numbers are needed.
-    source: Option<ArraySource>,
+    source: Option<StoredArrays>,
     arrays: Vec<NumberArray>,
     columns: Vec<ArrayColumn>,
     lanes: usize,
@@ -36,7 +36,7 @@ struct ArrayColumn {
 impl ArrayInput {
     /// Opens an archive of arrays.
     pub fn npz(path: &Path, program: &Program) -> Fallible<ArrayInput> {
-        let source = ArraySource::npz(path)?;
+        let source = StoredArrays::npz(path)?;
         let file = source.file.clone();
         let (mut columns, mut lanes) = (Vec::new(), None);
         for (n, head) in source.heads().iter().enumerate() {
@@ -62,7 +62,7 @@ impl ArrayInput {
 
     /// Opens one array, whose columns are given to these cells.
     pub fn npy(path: &Path, cells: &[String]) -> Fallible<ArrayInput> {
-        let source = ArraySource::npy(path)?;
+        let source = StoredArrays::npy(path)?;
         let file = source.file.clone();
         let head = source.heads().first();
         let lanes = head.map_or(Ok(0), |head| lanes_of(&file, "the array", head))?;

@@ -177,7 +177,7 @@ impl NumberArray {
 }
 
 /// A file of arrays of which nothing was read but what they say of themselves.
-pub struct ArraySource {
+pub struct StoredArrays {
     pub file: String,
     heads: Vec<ArrayHead>,
     source: ArraySource,
@@ -188,12 +188,12 @@ enum ArraySource {
     Npz(ZipArchive<BufReader<OpenInput>>),
 }
 
-impl ArraySource {
+impl StoredArrays {
     /// Opens one array.
     ///
     /// # Errors
     /// A file that can't be read, isn't an array of numbers, or has fewer or more bytes than it claims.
-    pub fn npy(path: &Path) -> Fallible<ArraySource> {
+    pub fn npy(path: &Path) -> Fallible<StoredArrays> {
         let file = shown(path);
         let mut source = read::open_file(path)?;
         let length = source.seek(SeekFrom::End(0)).and_then(|length| source.rewind().map(|()| length)).ok();
@@ -203,7 +203,7 @@ impl ArraySource {
         if let Some(length) = length {
             check_size(&head, length).map_err(|why| why.of(&file))?;
         }
-        Ok(ArraySource {
+        Ok(StoredArrays {
             file,
             heads: vec![head],
             source: ArraySource::Npy { source, has_length: length.is_some() },
@@ -214,7 +214,7 @@ impl ArraySource {
     ///
     /// # Errors
     /// As for one array; two arrays of one name, parts that overlap, or that claim more than their bytes can hold.
-    pub fn npz(path: &Path) -> Fallible<ArraySource> {
+    pub fn npz(path: &Path) -> Fallible<StoredArrays> {
         let file = shown(path);
         let mut source = BufReader::with_capacity(1 << 16, read::open_file(path)?);
         let (archive, heads) = archive(&mut source)
@@ -224,7 +224,7 @@ impl ArraySource {
         if heads.is_empty() {
             return Err(Failure::usage(format_args!("{file}: there are no arrays in it")));
         }
-        Ok(ArraySource { file, heads, source: ArraySource::Npz(archive) })
+        Ok(StoredArrays { file, heads, source: ArraySource::Npz(archive) })
     }
 
     /// What the arrays say of themselves.
@@ -237,7 +237,7 @@ impl ArraySource {
     /// # Errors
     /// A part that is damaged or cut short; no memory.
     pub fn arrays(self) -> Fallible<Vec<NumberArray>> {
-        let ArraySource { file, heads, source } = self;
+        let StoredArrays { file, heads, source } = self;
         let arrays = match source {
             ArraySource::Npy { mut source, has_length } => {
                 heads.iter().map(|head| body(&mut source, head, has_length)).collect()
@@ -261,9 +261,9 @@ impl ArraySource {
 /// The array of a `.npy`.
 ///
 /// # Errors
-/// As for [`ArraySource::npy`] and [`ArraySource::arrays`].
+/// As for [`StoredArrays::npy`] and [`StoredArrays::arrays`].
 pub fn npy(path: &Path) -> Fallible<NumberArray> {
-    let file = ArraySource::npy(path)?;
+    let file = StoredArrays::npy(path)?;
     let name = file.file.clone();
     file.arrays()?
         .pop()
