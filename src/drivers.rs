@@ -54,7 +54,7 @@ fn may_load_drivers(_: &str) -> bool {
 #[derive(Debug)]
 pub struct Crash {
     how: String,
-    /// What was written to standard error until then.
+    /// The text on standard error until then.
     pub words: String,
 }
 
@@ -64,12 +64,12 @@ impl Crash {
     }
 }
 
-/// What became of a process that no driver has ended.
+/// The end of a process that no driver has crashed.
 #[derive(Debug, Default)]
 pub struct Survived {
     /// Its exit code; 0 where it couldn't be begun.
     pub code: i32,
-    /// What was written to standard error.
+    /// The text on standard error.
     pub words: String,
 }
 
@@ -83,7 +83,7 @@ pub fn survives(arguments: &[&str]) -> Result<Survived, Crash> {
     let mut bytes = Vec::new();
     if let Some(mut words) = child.stderr.take() {
         let _ = words.by_ref().take(1 << 16).read_to_end(&mut bytes);
-        // What is longer is read to its end, and dropped.
+        // Longer text is read to its end, and dropped.
         let _ = std::io::copy(&mut words, &mut std::io::sink());
     }
     let Ok(status) = child.wait() else { return Ok(Survived::default()) };

@@ -55,7 +55,7 @@ impl Exit {
 #[derive(Debug)]
 pub struct Failure {
     pub exit: Exit,
-    /// What is printed on stderr, line ends included; escaped.
+    /// The text for stderr, line ends included; escaped.
     pub message: String,
     for_programs: Box<ForPrograms>,
     /// Whether the command has put all of this into an object of its own.

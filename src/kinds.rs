@@ -85,7 +85,7 @@ pub static LOG: FileKind = FileKind {
     is: |bytes| bytes.starts_with(b"step,way,") || bytes == b"step,way\n",
 };
 
-/// What archives of arrays and files of record batches have near their beginning if `batch` has written them.
+/// The mark near the beginning of archives of arrays and files of record batches that `batch` has written.
 pub const BATCH_MARK: &str = "written by reviver batch";
 
 /// The mark is in an extra field of the first array, which readers skip.

@@ -43,7 +43,7 @@ use reviver_memory::{EndingAllocator, refusals};
 use crate::cli::{Arguments, Invocation};
 use crate::failure::{Exit, Failure, Fallible};
 
-/// Where memory is refused, the command ends with an error, whatever asked for it.
+/// Ends the command with an error if memory is refused, whichever code asked for it.
 #[global_allocator]
 static ALLOCATOR: EndingAllocator = EndingAllocator::new(refused::end);
 
@@ -139,7 +139,7 @@ fn run(command: &Invocation) -> Fallible {
     }
 }
 
-/// What the arguments are wrong in: clap's text, in colours where these are seen.
+/// The error about wrong arguments: clap's text, in colours on a terminal.
 fn misuse(error: &clap::Error) -> Failure {
     let text = error.render();
     streams::complain_styled(&match load::color() {

@@ -16,7 +16,7 @@ use reviver_files::remove_unfinished;
 
 use crate::failure::Exit;
 
-/// What a command does, as the end of "memory ran out while …".
+/// The work of a command, as the end of "memory ran out while …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandWork {
     /// Whatever is none of the others.
@@ -38,14 +38,14 @@ impl CommandWork {
 }
 
 static WORK: AtomicU8 = AtomicU8::new(0);
-/// Whether stdout is to hold one JSON object.
+/// True if stdout is to hold one JSON object.
 static AS_JSON: AtomicBool = AtomicBool::new(false);
-/// Whether stdout holds something already.
+/// True if stdout holds something already.
 static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Whether it is this thread that ends the process.
+    /// True if it is this thread that ends the process.
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -76,7 +76,7 @@ pub fn has_printed() {
     HAS_PRINTED.store(true, Ordering::Relaxed);
 }
 
-/// Where standard error leads while it is captured.
+/// The original standard error while it is captured.
 #[cfg(unix)]
 static COMPLAINTS: Mutex<Option<OwnedFd>> = Mutex::new(None);
 
@@ -128,7 +128,7 @@ impl ShortText {
     fn of(text: std::fmt::Arguments<'_>) -> ShortText {
         let mut bytes = [0; 512];
         let mut left = bytes.as_mut_slice();
-        // What is too long is cut.
+        // A text that is too long is cut.
         let _ = left.write_fmt(text);
         let left = left.len();
         ShortText { bytes, length: 512 - left }

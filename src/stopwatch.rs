@@ -9,7 +9,7 @@ pub struct TimedWork<'w, E> {
     /// So often it is done in one timed part.
     repeats: u32,
     best: Duration,
-    /// What it took before it was timed in parts.
+    /// The time that it took before it was timed in parts.
     first: Duration,
 }
 
@@ -47,7 +47,7 @@ impl<'w, E> TimedWork<'w, E> {
         Ok(())
     }
 
-    /// What it took to do it once, in the best of the timed parts; what it took at first where none of these came to its end.
+    /// The time of one execution in the best of the timed parts; the first time if no part reached its end.
     pub fn seconds(&self) -> f64 {
         let is_timed = self.best < Duration::MAX;
         if is_timed { self.best.as_secs_f64() / f64::from(self.repeats) } else { self.first.as_secs_f64() }

@@ -19,7 +19,7 @@ use reviver_isa::names::{deceiving, printable};
 
 pub use writer::{EscapingWriter, JsonWriter, TextWriter};
 
-/// A text within one line: an escape stands for each line end and tab, too.
+/// A text within one line: line ends and tabs are escaped, too.
 pub fn line(text: &str) -> Cow<'_, str> {
     printable(text)
 }
@@ -88,7 +88,7 @@ pub fn xml_text(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Whether a character is none of a text in lines.
+/// True if a character is none of a text in lines.
 fn is_no_text(c: char) -> bool {
     c == '\t' || deceiving(c).is_some()
 }

@@ -66,7 +66,7 @@ impl Examination<'_> {
         for (line, assessed) in expectations.lines.iter().zip(&mut assessed) {
             if let Ok(Expectation::Property(property)) = &line.read {
                 let tally = properties.next().map(|tally| tally.assessment(has_runs));
-                // What was seen until then could be broken by what comes.
+                // The rest of the run could still break a property that has held until here.
                 let is_known = !self.settings.is_interrupted();
                 assessed.assessment = if is_known { self.judged(property, tally) } else { stopped() };
             }

@@ -43,7 +43,7 @@ pub struct TestSettings<'a> {
 }
 
 impl TestSettings<'_> {
-    /// Whether the flag is set.
+    /// True if the flag is set.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }

@@ -37,7 +37,7 @@ impl GrowingOutput {
         }
     }
 
-    /// Where the file appears.
+    /// The path at which the file appears.
     pub fn path(&self) -> &Path {
         self.output.path()
     }

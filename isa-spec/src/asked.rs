@@ -91,7 +91,7 @@ static LACKING: LazyLock<[[bool; 2]; 256]> = LazyLock::new(|| {
 });
 
 impl Function {
-    /// Whether the partial derivative with respect to a source (0 or 1) is infinite or undefined at some point where the function has
+    /// True if the partial derivative with respect to a source (0 or 1) is infinite or undefined at some point where the function has
     /// a value. Found by asking the row.
     pub fn may_lack_partial(self, source: u8) -> bool {
         LACKING[usize::from(self.byte())][usize::from(source.min(1))]

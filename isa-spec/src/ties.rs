@@ -13,7 +13,7 @@ use crate::step::Operation;
 /// Numbers that note which comparisons find reals equal that differ otherwise.
 struct TieFinder<'s, S, F> {
     numbers: &'s S,
-    /// Whether two reals are equal here and differ beside this point.
+    /// True if two reals are equal here and differ beside this point.
     differ: F,
     found: Cell<bool>,
 }
@@ -33,12 +33,12 @@ static MAY_TIE: LazyLock<[bool; 256]> = LazyLock::new(|| {
 });
 
 impl Operation {
-    /// Whether [`Operation::finds_tie`] holds at some point.
+    /// True if [`Operation::finds_tie`] holds at some point.
     pub fn may_tie(self) -> bool {
         MAY_TIE[usize::from(self.function.byte())]
     }
 
-    /// Whether its function, evaluated at these sources, compares two reals of which `differ` says that they are equal there
+    /// True if its function, evaluated at these sources, compares two reals of which `differ` says that they are equal there
     /// and not beside.
     pub fn finds_tie<S: Arith>(
         self,

@@ -21,7 +21,7 @@ impl EndingAllocator {
         EndingAllocator { end }
     }
 
-    /// What the caller gets of an answer of the system.
+    /// The pointer that the caller gets for an answer of the system.
     #[inline]
     fn answered(self, pointer: *mut u8, bytes: usize) -> *mut u8 {
         if pointer.is_null() && !ask::is_refusable() {

@@ -21,7 +21,7 @@ pub fn refusable<T>(request: impl FnOnce() -> T) -> T {
     request()
 }
 
-/// Whether this thread handles a refusal itself.
+/// True if this thread handles a refusal itself.
 pub(crate) fn is_refusable() -> bool {
     ASKED.get() > 0
 }

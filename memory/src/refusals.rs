@@ -42,7 +42,7 @@ mod chosen {
         IS_COUNTED.load(Ordering::SeqCst).then(|| MADE.load(Ordering::SeqCst))
     }
 
-    /// Whether the allocation that is asked for now is refused.
+    /// True if the allocation that is asked for now is refused.
     #[inline]
     #[must_use]
     pub fn is_refused() -> bool {

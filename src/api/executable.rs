@@ -98,7 +98,7 @@ impl Executable {
         let options = options.into();
         let level = options.level;
         let backend = engine::backend(options)?;
-        // Where nothing else is said, derivatives are with respect to every number at the start.
+        // Unless the caller says otherwise, derivatives are with respect to every number at the start.
         let program = &Arc::new(program.for_losses(None));
         let runner = engine::runner(options, program)?;
         let route = |travel| Route::new(program, backend.as_ref()?, RoutePlan::whole(program, travel, level));

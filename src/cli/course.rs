@@ -88,10 +88,10 @@ pub struct CourseReport {
     /// Write to a file instead of printing
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// Write a row for each folder that Moodle imports: points, and for each exercise what it has come to
+    /// Write a row for each folder that Moodle imports: points, and the state of each exercise
     #[arg(long)]
     pub moodle: bool,
-    /// Write the tests of GitHub Classroom (`autograding.json`): one for each exercise, with its points; if a folder is named, with what it has come to
+    /// Write the tests of GitHub Classroom (`autograding.json`): one for each exercise, with its points; if a folder is named, with its state
     #[arg(long, conflicts_with = "moodle")]
     pub classroom: bool,
     #[command(flatten)]

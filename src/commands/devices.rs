@@ -13,7 +13,7 @@ use crate::streams;
 pub fn run(options: &DevicesOptions) -> Fallible {
     if let Some(name) = &options.probe {
         drivers::ends_with_parent();
-        // What comes of it is kept; the process that asks says what is wrong.
+        // The answers are kept in files; the process that asks reports errors.
         drop(Device::known(name, &ProbeFiles::default()));
         return Ok(());
     }

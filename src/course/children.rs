@@ -1,4 +1,4 @@
-//! A child process for each folder that is graded, so that no program that somebody hands in ends the grading of the others. The child prints
+//! A child process for each folder that is graded, so that no submission ends the grading of the others. The child prints
 //! an object on a line for each exercise. An exercise that ends its process, or takes too long, has failed, and another process goes on with
 //! the next one.
 

@@ -21,7 +21,7 @@ impl<'a> OwnFiles<'a> {
         OwnFiles { folder, exercises, was_refused: Cell::new(false) }
     }
 
-    /// True once an include was refused that would have been somebody else's work.
+    /// True once an include was refused that would have been another person's work.
     pub fn was_refused(&self) -> bool {
         self.was_refused.get()
     }

@@ -114,7 +114,7 @@ impl LaneWriter for NpzOutput {
     }
 }
 
-/// The extra field that has the mark of an archive: a number that nobody has registered.
+/// The extra field that has the mark of an archive: an unregistered number.
 const MARK_FIELD: u16 = 0x5652;
 
 fn archived(archive: &mut ZipWriter<GrowingOutput>, program: &Program, kept: &ColumnsKept) -> io::Result<()> {

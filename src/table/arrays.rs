@@ -20,7 +20,7 @@ const LONGEST_HEADER: usize = 1 << 16;
 /// The most bytes that deflate makes of one.
 const LARGEST_RATIO: u64 = 1032;
 
-/// What an array says of itself.
+/// The header of an array.
 #[derive(Clone, Debug)]
 pub struct ArrayHead {
     /// Its name in an archive; empty in a `.npy`.
@@ -135,7 +135,7 @@ impl NumberArray {
         index
     }
 
-    /// Where an element is in the file's order.
+    /// The position of an element in the file's order.
     fn stored(&self, n: usize) -> usize {
         if !self.is_fortran {
             return n;
@@ -227,7 +227,7 @@ impl StoredArrays {
         Ok(StoredArrays { file, heads, source: ArraySource::Npz(archive) })
     }
 
-    /// What the arrays say of themselves.
+    /// The headers of the arrays.
     pub fn heads(&self) -> &[ArrayHead] {
         &self.heads
     }
@@ -346,7 +346,7 @@ fn archive(source: &mut BufReader<OpenInput>) -> Result<(), BrokenArray> {
     }
 }
 
-/// What the arrays of an archive say of themselves.
+/// The headers of the arrays of an archive.
 fn heads(archive: &mut ZipArchive<BufReader<OpenInput>>) -> Result<Vec<ArrayHead>, BrokenArray> {
     if archive.has_duplicate_names() {
         return Err("two of its arrays have the same name".into());
@@ -406,7 +406,7 @@ impl ArrayHead {
     }
 }
 
-/// What an array says of itself.
+/// The header of an array.
 fn head(source: &mut impl Read, name: String) -> Result<ArrayHead, BrokenArray> {
     let bytes = header(source)?;
     let offset = bytes.len();
@@ -467,7 +467,7 @@ fn header(source: &mut impl Read) -> Result<Vec<u8>, BrokenArray> {
     Ok(head)
 }
 
-/// Whether the lengths behind `shape` have a product.
+/// True if the lengths behind `shape` have a product.
 fn has_product(text: &str) -> bool {
     let behind = text.split_once("shape").map_or("", |(_, behind)| behind);
     let inside = behind
@@ -521,7 +521,7 @@ fn body(source: &mut impl Read, head: &ArrayHead, is_checked: bool) -> Result<Nu
     }
 }
 
-/// What reading has failed with, after all bytes were there.
+/// The error of reading after all bytes were there.
 fn damaged(error: &io::Error) -> BrokenArray {
     let text = error.to_string();
     match text.contains("checksum") {

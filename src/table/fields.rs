@@ -11,7 +11,7 @@ pub fn cut(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a text is what a spreadsheet shows in place of a number: `#N/A`, `#DIV/0!`, `#NAME?`, `#####`, `Err:502`.
+/// True if a text is what a spreadsheet shows in place of a number: `#N/A`, `#DIV/0!`, `#NAME?`, `#####`, `Err:502`.
 pub fn is_spreadsheet_error(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('#') else {
         let number = text.strip_prefix("Err:").unwrap_or_default();
@@ -30,7 +30,7 @@ pub fn is_spreadsheet_error(text: &str) -> bool {
     }
 }
 
-/// Whether a text is a number, right or wrong, rather than the name of a column: it begins with a digit behind signs and points, is not
+/// True if a text is a number, right or wrong, rather than the name of a column: it begins with a digit behind signs and points, is not
 /// finite, or stands in a spreadsheet for a number.
 pub fn looks_like_number(text: &str) -> bool {
     let text = text.trim();

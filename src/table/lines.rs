@@ -20,7 +20,7 @@ const LONGEST_FIELD: usize = 4 << 10;
 /// The most blank lines and comments that may follow each other.
 const MOST_SKIPPED: u64 = 1 << 20;
 
-/// What separates two fields of a line.
+/// The separator of two fields of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delimiter {
     /// An ASCII character.
@@ -58,7 +58,7 @@ impl Delimiter {
     }
 }
 
-/// Where a field is in its line, in bytes.
+/// The place of a field in its line, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct FieldSpan {
     /// The first byte, which may be a quote.
@@ -162,7 +162,7 @@ impl<'s> TableLines<'s> {
         }
     }
 
-    /// Whether commas separate the fields.
+    /// True if commas separate the fields.
     pub fn is_by_commas(&self) -> bool {
         self.delimiter == Some(Delimiter::Character(b','))
     }
@@ -172,12 +172,12 @@ impl<'s> TableLines<'s> {
         self.number
     }
 
-    /// Whether lines were skipped between the line in memory and the one before it.
+    /// True if lines were skipped between the line in memory and the one before it.
     pub fn has_skipped(&self) -> bool {
         self.skipped > 0
     }
 
-    /// Whether the last line that was read had an end.
+    /// True if the last line that was read had an end.
     pub fn has_line_end(&self) -> bool {
         self.has_line_end
     }
@@ -398,7 +398,7 @@ fn trimmed(line: &str, at: usize, from: usize, to: usize) -> FieldSpan {
     FieldSpan { at, start, end: start + text.trim().len() }
 }
 
-/// What a line begins with, up to a delimiter.
+/// The beginning of a line, up to a delimiter.
 fn first_field(line: &str) -> &str {
     line.split([',', ';', '\t']).next().unwrap_or_default().trim().trim_matches('"')
 }

@@ -98,7 +98,7 @@ fn told(error: ValueError) -> String {
     }
 }
 
-/// What the numbers of a file are for.
+/// The purpose of the numbers of a file.
 enum Purpose<'n> {
     Cells { name: &'n str, shape: Shape },
     Tape,
@@ -267,7 +267,7 @@ impl<T> NumberTable<T> {
     }
 }
 
-/// Whether a line names columns: it has a name, and nothing like a number.
+/// True if a line names columns: it has a name, and nothing like a number.
 fn is_header(lines: &TableLines<'_>) -> bool {
     lines.fields().any(|text| !text.is_empty()) && !lines.fields().any(looks_like_number)
 }

@@ -39,7 +39,7 @@ pub fn names(lines: &mut TableLines<'_>) -> Fallible<Vec<String>> {
     Ok(names)
 }
 
-/// Whether a name is a word, as a cell that is called `inf` has.
+/// True if a name is a word, as a cell that is called `inf` has.
 fn is_word(name: &str) -> bool {
     name.starts_with(|sign: char| sign.is_alphabetic())
 }

@@ -1,4 +1,4 @@
-//! What isn't asked for isn't differentiated; an infinite derivative that meets 0, and kinks at second order, are reported; rules are
+//! Inputs that aren't asked for aren't differentiated; an infinite derivative that meets 0, and kinks at second order, are reported; rules are
 //! followed by sweeps backward only.
 
 use serde_json::{Value, json};

@@ -103,7 +103,7 @@ fn a_log_replaces_no_other_text() {
     assert!(folder.read("log.csv").starts_with(b"step,way,n,a,b\n0,backward,"));
 }
 
-/// What a batch writes replaces what a batch like it has written, and nothing else: neither prose nor somebody's own numbers.
+/// What a batch writes replaces what a batch like it has written, and nothing else: neither prose nor other numbers.
 #[test]
 fn lanes_replace_what_lanes_have_written() {
     let folder = Folder::new();

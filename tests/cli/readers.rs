@@ -81,7 +81,7 @@ fn files_of_this_day_hold_what_numpy_and_pandas_read() {
     }
 }
 
-/// What damage makes of a file is never other numbers: each archive has a checksum, and its claims are compared with each other.
+/// Damage to a file never yields other numbers: each archive has a checksum, and its claims are compared with each other.
 #[test]
 fn damaged_archives_are_refused_or_hold_the_same() {
     let folder = Folder::new();

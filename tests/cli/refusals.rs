@@ -59,7 +59,7 @@ fn commands() -> Vec<Tried> {
         before: if arguments.contains("script") { script } else { none },
     };
     let mut all: Vec<Tried> = plain.into_iter().map(tried).collect();
-    // What is replaced stays, or is replaced whole.
+    // An output that was there stays, or is replaced whole.
     all.push(Tried {
         arguments: "fmt --write @/a.rasm".to_owned(),
         before: &[("a.rasm", ".in n\n.out y\nadd y,n\n")],
@@ -67,7 +67,7 @@ fn commands() -> Vec<Tried> {
     all
 }
 
-/// What a command has come to: its output and the files of its folder.
+/// The outcome of a command: its output and the files of its folder.
 #[derive(Debug)]
 struct CameTo {
     ran: Ran,
@@ -129,7 +129,7 @@ fn hold(tried: &Tried, refused: &str, usual: &CameTo) {
     }
 }
 
-/// Whether a file is the one that the command writes. Archives have the time in them.
+/// True if a file is the one that the command writes. Archives have the time in them.
 fn is_like(usual: Option<&Vec<u8>>, bytes: &[u8]) -> bool {
     usual.is_some_and(|usual| usual == bytes || (bytes.starts_with(b"PK") && usual.len() == bytes.len()))
 }

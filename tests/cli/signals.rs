@@ -281,7 +281,7 @@ fn a_session_that_is_ended_in_the_middle_of_a_run_saves_how_far_it_was() {
     assert!(step > 3, "{saved}");
 }
 
-/// What a command comes to that is sent a signal once it has worked for a while.
+/// Runs a command and sends it a signal once it has worked for a while.
 fn stopped_at_work(folder: &Folder, line: &str, signal: &str) -> Ran {
     let mut child = started(folder, line);
     std::thread::sleep(Duration::from_secs(2));

@@ -68,7 +68,7 @@ pub struct Reports {
     /// Up to which order a lifted number's derivatives matter; every one if nobody has said.
     #[serde(skip)]
     orders: Option<usize>,
-    /// Whether kinks are reported: first derivatives follow the rules for ties.
+    /// True if kinks are reported: first derivatives follow the rules for ties.
     #[serde(skip)]
     looks_for_kinks: bool,
 }
@@ -84,7 +84,7 @@ impl Reports {
         Reports { orders: Some(order), looks_for_kinks: true, ..Reports::default() }
     }
 
-    /// Whether kinks are reported.
+    /// True if kinks are reported.
     pub(crate) fn looks_for_kinks(&self) -> bool {
         self.looks_for_kinks
     }
@@ -140,7 +140,7 @@ impl Reports {
         }
     }
 
-    /// Whether something of a kind was noted.
+    /// True if something of a kind was noted.
     pub(crate) fn has(&self, kind: Loss) -> bool {
         self.tallies.keys().any(|(_, loss)| *loss == kind)
     }

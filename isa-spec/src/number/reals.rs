@@ -17,7 +17,7 @@ pub trait Reals: Copy + 'static {
     /// have several bits (the float zeros).
     type Bits: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static;
 
-    /// Whether numbers carry derivatives beside their values.
+    /// True if numbers carry derivatives beside their values.
     const LIFTED: bool = false;
 
     /// Whether sums are exact, so that undoing an update needs no residue.

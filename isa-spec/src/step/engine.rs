@@ -59,7 +59,7 @@ pub trait Engine: Sized {
 
     /// Whether an adjoint has anything to carry.
     fn is_loud(&self, adjoint: Real<Self>) -> Self::Bit;
-    /// Whether the adjoint of a source, which is the operand of this number, gets a share: a constant has none, and neither has a cell
+    /// True if the adjoint of a source, which is the operand of this number, gets a share: a constant has none, and neither has a cell
     /// that doesn't depend on what derivatives are taken with respect to.
     fn receives(&self, operand: usize, cell: Self::Cell) -> Self::Bit;
     /// A step's function has a value for these sources.

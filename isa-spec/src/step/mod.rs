@@ -125,7 +125,7 @@ impl Operation {
         }
     }
 
-    /// Whether the partial derivative with respect to a source (0 or 1) may be infinite or undefined where its function has a value.
+    /// True if the partial derivative with respect to a source (0 or 1) may be infinite or undefined where its function has a value.
     pub fn may_lack_partial(self, source: u8) -> bool {
         usize::from(source) < self.receivers() && self.function.may_lack_partial(source)
     }

@@ -116,7 +116,7 @@ fn to(
     Ok(DevicePass::To { lanes, columns })
 }
 
-/// What keeps lanes from being carried out, as somebody is told who has asked for that.
+/// The reason that keeps lanes from being executed, as the caller is told who has asked for it.
 pub(super) fn failed(error: BatchError) -> Error {
     match error {
         BatchError::Interrupted => Error::Interrupted,

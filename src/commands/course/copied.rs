@@ -4,11 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use reviver_files::{Replaces, WriteError};
+use serde_json::Value as Json;
 
+use crate::course::set::Exercise;
 use crate::failure::{Failure, Fallible};
-use crate::read;
+use crate::output::told::Object;
+use crate::{output, read, streams};
 
-/// What became of files.
+/// Counts of files that were copied, and of those that were kept.
 #[derive(Default)]
 pub struct Copied {
     pub written: usize,
@@ -49,5 +52,15 @@ impl Copied {
             Err(error) => return Err(Failure::load(error)),
         }
         Ok(())
+    }
+
+    /// Prints the counts as an object, with the folder and the exercises in it.
+    pub fn print(&self, place: &str, exercises: &[Exercise]) -> Fallible {
+        let mut members = Object::default();
+        members.insert("folder", place);
+        members.insert("exercises", exercises.iter().map(|exercise| exercise.name.clone()).collect::<Json>());
+        members.insert("written", self.written);
+        members.insert("kept", self.kept);
+        streams::print_with(|out| output::object(members, &Ok(()), out))
     }
 }

@@ -1,14 +1,11 @@
 //! `reviver course solutions`: what no student gets, for a teacher.
 
-use serde_json::Value as Json;
-
 use super::copied::{Copied, check_folder};
 use crate::cli::CourseSolutions;
 use crate::course::place::CourseFolder;
 use crate::course::set::exercises;
 use crate::failure::{Fallible, counted};
-use crate::output::told::Object;
-use crate::{output, read, streams};
+use crate::{read, streams};
 
 pub fn run(options: &CourseSolutions, json: bool) -> Fallible {
     let exercises = exercises()?;
@@ -22,12 +19,7 @@ pub fn run(options: &CourseSolutions, json: bool) -> Fallible {
     }
     let place = read::shown(&folder.path);
     if json {
-        let mut members = Object::default();
-        members.insert("folder", place);
-        members.insert("exercises", exercises.iter().map(|exercise| exercise.name.clone()).collect::<Json>());
-        members.insert("written", copied.written);
-        members.insert("kept", copied.kept);
-        return streams::print_with(|out| output::object(members, &Ok(()), out));
+        return copied.print(&place, exercises);
     }
     let kept = match copied.kept {
         0 => String::new(),

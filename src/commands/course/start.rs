@@ -2,16 +2,13 @@
 
 use std::path::Path;
 
-use serde_json::Value as Json;
-
 use super::copied::{Copied, check_folder};
 use crate::cli::CourseStart;
 use crate::course::book;
 use crate::course::place::CourseFolder;
 use crate::course::set::{Exercise, SOLUTION, exercises};
 use crate::failure::{Fallible, counted};
-use crate::output::told::Object;
-use crate::{output, read, streams};
+use crate::{read, streams};
 
 pub fn run(options: &CourseStart, json: bool) -> Fallible {
     let exercises = exercises()?;
@@ -35,12 +32,7 @@ pub fn run(options: &CourseStart, json: bool) -> Fallible {
         ));
     }
     if json {
-        let mut members = Object::default();
-        members.insert("folder", read::shown(&folder.path));
-        members.insert("exercises", exercises.iter().map(|exercise| exercise.name.clone()).collect::<Json>());
-        members.insert("written", copied.written);
-        members.insert("kept", copied.kept);
-        return streams::print_with(|out| output::object(members, &Ok(()), out));
+        return copied.print(&read::shown(&folder.path), exercises);
     }
     streams::print(&told(&folder, exercises, copied))
 }

@@ -258,7 +258,7 @@ impl BatchDevice {
     ) -> Result<T, BatchError> {
         self.is_wanted()?;
         let (tell, told) = sync_channel(1);
-        // Where there is no thread for it, it is done on this one.
+        // If no thread starts, this one does the work.
         let compile = Arc::new(Mutex::new(Some(compile)));
         let take = |compile: &Mutex<Option<_>>| compile.lock().ok().and_then(|mut compile| compile.take());
         let (own, device) = (Arc::clone(&compile), self.stopped_by(None));
@@ -285,7 +285,7 @@ impl BatchDevice {
         }
     }
 
-    /// Whether the driver's present work is waited for further; `stopped` is when an interrupt was first seen.
+    /// True if the driver's present work is waited for further; `stopped` is when an interrupt was first seen.
     fn goes_on(&self, stopped: &mut Option<Instant>) -> Result<(), BatchError> {
         if self.is_wanted().is_ok() {
             return Ok(());

@@ -26,13 +26,13 @@ use crate::{Flow, Step, StepLink};
 pub struct IndependentCells {
     /// Offsets among the reals.
     pub cells: Vec<Range<u32>>,
-    /// Whether values on the stack of reals are among them.
+    /// True if values on the stack of reals are among them.
     pub on_stack: bool,
     /// The same of the input tape.
     pub on_tape: bool,
 }
 
-/// What is known of the sources of each step. The default knows nothing: every source receives, and nothing is reported.
+/// The activity of the sources of each step. The default knows nothing: every source receives, and nothing is reported.
 /// A clone shares it.
 #[derive(Clone, Debug, Default)]
 pub struct Activity {
@@ -52,18 +52,18 @@ struct KnownActivity {
 /// The bit of an even operand.
 const FORWARD: u8 = 1 << 3;
 
-/// What is known of the sources of one step, by its operands 1 and 2.
+/// The activity of the sources of one step, by its operands 1 and 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StepActivity(u8);
 
 impl StepActivity {
-    /// Whether an operand is a source that isn't varied.
+    /// True if an operand is a source that isn't varied.
     #[inline(always)]
     pub fn is_passive(self, operand: usize) -> bool {
         self.0 & 1 << (operand & 3) & 0b0110 != 0
     }
 
-    /// Whether an operand is active, and its partial derivative may be infinite or undefined where the function has a value: then a
+    /// True if an operand is active, and its partial derivative may be infinite or undefined where the function has a value: then a
     /// target whose adjoint is 0 may hide a derivative.
     #[inline(always)]
     pub fn may_lose(self, operand: usize) -> bool {
@@ -76,12 +76,12 @@ impl StepActivity {
         self.0 & FORWARD << (operand & 1) != 0
     }
 
-    /// Whether [`StepActivity::may_lose`] holds for any operand.
+    /// True if [`StepActivity::may_lose`] holds for any operand.
     pub fn loses_any(self) -> bool {
         self.0 >> 4 & 0b0110 != 0
     }
 
-    /// Whether [`StepActivity::may_lose_forward`] holds for any operand.
+    /// True if [`StepActivity::may_lose_forward`] holds for any operand.
     pub fn loses_any_forward(self) -> bool {
         self.0 & (FORWARD | FORWARD << 1) != 0
     }
@@ -133,19 +133,19 @@ impl Activity {
         Activity { known: Some(Arc::new(known)) }
     }
 
-    /// What derivatives are taken with respect to; none where nothing is known.
+    /// The numbers that derivatives are taken with respect to; none if nothing is known.
     pub fn independent(&self) -> Option<&IndependentCells> {
         self.known.as_deref().map(|known| &known.independent)
     }
 
-    /// Whether it is that of some losses, or of any, with respect to some numbers.
+    /// True if it is that of some losses, or of any, with respect to some numbers.
     pub fn is_of(&self, independent: &IndependentCells, losses: Option<&[u32]>) -> bool {
         let is_of =
             |known: &KnownActivity| known.independent == *independent && known.losses.as_deref() == losses;
         self.known.as_deref().is_some_and(is_of)
     }
 
-    /// What is known of the step of an instruction.
+    /// The activity of the step of an instruction.
     pub fn step(&self, at: u32) -> StepActivity {
         let step = self.known.as_deref().and_then(|known| known.steps.get(at as usize));
         step.copied().unwrap_or_default()
@@ -161,9 +161,9 @@ const FIRST_GLOBAL: u32 = 3;
 /// Variables, and which are made of which.
 struct Dependencies {
     nodes: Nodes,
-    /// What the content of a node goes into.
+    /// The nodes that the content of a node flows into.
     onward: Vec<HashSet<u32>>,
-    /// Whether adjoints are operands, or a rule stands in for some: then every cell counts as active, since what adjoints mean is the
+    /// True if adjoints are operands, or a rule stands in for some: then every cell counts as active, since what adjoints mean is the
     /// program's business.
     names_adjoints: bool,
 }
@@ -255,7 +255,7 @@ impl Dependencies {
         }
     }
 
-    /// What is known of every step.
+    /// The activity of every step.
     fn steps(
         &self,
         module: &Module,

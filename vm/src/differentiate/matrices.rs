@@ -188,7 +188,7 @@ impl Subject {
 }
 
 /// The Jacobian, by one pass per output or per input, whichever are fewer. By outputs always where a procedure's rule stands in for its
-/// adjoint, since dual numbers would go through the procedure instead; and where dual numbers come to a function without a derivative,
+/// adjoint, since dual numbers would go through the procedure instead; and where dual numbers reach a function without a derivative,
 /// because rows tell which results that matters to.
 ///
 /// # Errors

@@ -29,7 +29,7 @@ pub(crate) struct Keeping<'a, W, R: Reals, H, M> {
     pub pool: &'a Range<usize>,
     /// Index of the instruction.
     pub at: u32,
-    /// What is known of its sources.
+    /// The activity of its sources.
     pub activity: StepActivity,
     pub counters: &'a mut Counters,
     pub reports: &'a mut Reports,
@@ -63,7 +63,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Keeping<'_, 
             let primal = |cell| reals.primal(self.real(cell));
             let partial = operation.partial(self, source, sources, primal);
             let partial = partial.and_then(|partial| self.admit(partial));
-            // What is only too large for fixed point is finite.
+            // A number that is only too large for fixed point is finite.
             if partial.is_err_and(|fault| fault != Fault::Overflow) {
                 self.reports.note(self.at, Loss::Hidden, 0.0);
             }
@@ -294,7 +294,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     }
 }
 
-/// Whether two lifted reals are equal while what they carry beside their values differs.
+/// True if two lifted reals are equal while what they carry beside their values differs.
 pub(crate) fn is_tie<R: Reals>(reals: R, a: R::Cell, b: R::Cell, orders: usize) -> bool {
     let differs = |difference| reals.tangent(difference, orders) != 0.0;
     reals.primal(a) == reals.primal(b) && reals.sub(a, b).is_ok_and(differs)

@@ -48,7 +48,7 @@ pub fn value_digest(program: &Program, state: &State) -> Digest {
     hash.digest()
 }
 
-/// What derivatives are taken with respect to.
+/// The numbers that derivatives are taken with respect to.
 pub(crate) fn independent_digest(independent: &IndependentCells) -> u128 {
     let mut hash = Hasher::default();
     hash.count(independent.cells.len());

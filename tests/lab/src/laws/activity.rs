@@ -22,7 +22,7 @@ pub fn confined(subject: &Subject) -> Result<(), String> {
     for _ in 0..LOSSES.min(cells.len()) {
         let loss = rng.pick(&cells).clone();
         let few: Vec<_> = (0..NUMBERS).map(|_| rng.pick(&cells).clone()).collect();
-        // What traps has no gradient; with respect to fewer numbers it may have one.
+        // A run that traps has no gradient; with respect to fewer numbers it may have one.
         let Ok(found) = gradient(&all, &loss) else { continue };
         let confined = all.prepared(std::slice::from_ref(&loss), &few, false);
         let alone = gradient(&confined, &loss).map_err(|error| format!("by a few numbers alone: {error}"))?;

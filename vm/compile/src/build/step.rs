@@ -228,7 +228,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
             None => Bit::Known(false),
         }
     }
-    // Where a report would be made the interpreter makes it.
+    // The check fails if there is something to report: the interpreter makes the report.
     fn looks_for_losses(&mut self, operation: Operation, sources: [usize; 2], _is_loud: Bit) {
         for (source, operand) in [(0, 1), (1, 2)] {
             if !self.activity().may_lose(operand) {
@@ -319,7 +319,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
         Ok(())
     }
 
-    // Where a report would be made the interpreter makes it.
+    // The check fails if there is something to report: the interpreter makes the report.
     fn converts(&mut self, source: usize) {
         if GRADIENT {
             self.is_silent(source);
