@@ -11,10 +11,12 @@ pub struct GivenConstant {
 /// A number as it was written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum GivenNumber {
-    /// `pattern`: in base 2, 8 or 16, so that it may name any bit pattern of the word.
+    /// The digits, and whether a minus stands in front of them. `pattern`: in base 2, 8 or 16, so that they may
+    /// name any bit pattern of the word.
     Int {
-        value: i128,
+        magnitude: i128,
         pattern: bool,
+        is_negative: bool,
     },
     Real(f64),
 }
@@ -47,9 +49,8 @@ fn integer(digits: &str, is_negative: bool) -> Option<GivenNumber> {
     if !digits.chars().all(|c| c.is_digit(radix)) {
         return None;
     }
-    let value = i128::from_str_radix(digits, radix).ok()?;
-    let pattern = radix != 10 && !is_negative;
-    Some(GivenNumber::Int { value: if is_negative { -value } else { value }, pattern })
+    let magnitude = i128::from_str_radix(digits, radix).ok()?;
+    Some(GivenNumber::Int { magnitude, pattern: radix != 10, is_negative })
 }
 
 fn real(digits: &str, is_negative: bool) -> Option<GivenNumber> {

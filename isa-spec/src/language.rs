@@ -180,7 +180,7 @@ pages! {
     [".word"] ".word 8"
     "The width of integers: 8, 16, 32 or 64 bits."
     undone ""
-    example ".word 8\n.inout n\n        add   n, 200 - 256\n"
+    example ".word 8\n.inout n\n        add   n, 100 + 100\n"
 
     [".tolerance"] ".tolerance 1e-9"
     "Below which magnitude a float counts as vacant."

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Folder, reviver};
+use crate::support::{Folder, reviver, with_input};
 
 const TEXT: &str = "\
 .const N = 3
@@ -73,4 +73,151 @@ fn what_no_constant_can_be_is_refused() {
     refused("N=1,N=2", "--const: `N` is given twice", "");
     refused("N=many", "--const N: `many` is no number", "a constant is an integer or a real");
     refused("N", "--const N: a constant is given as NAME=VALUE", "");
+}
+
+/// What a text's results are, as JSON.
+fn outputs(text: &str, options: &str) -> serde_json::Value {
+    with_input(&format!("run - --json {options}"), text.as_bytes()).expect(0).json()["outputs"].clone()
+}
+
+#[test]
+fn bit_patterns_are_the_same_folded_and_run() {
+    let text = "\
+.word 32
+.const M = 0x80000000
+.const F = 0xffffffff
+.var m = 0x80000000
+.var f = 0xffffffff
+.out c[8], v[8]
+        add c[0], M / 2
+        add v[0], m / 2
+        add c[1], F % 10
+        add v[1], f % 10
+        add c[2], F >> 1
+        add v[2], f >> 1
+        add c[3], F / 3 + 1
+        add v[3], f / 3 + 1
+        add c[4], -M
+        add v[4], -m
+        add c[5], M / F
+        add v[5], m / f
+        add c[6], ~M
+        add v[6], ~m
+        add c[7], shr(M, 31) + (M << 1)
+        add v[7], shr(m, 31) + (m << 1)
+";
+    let both = outputs(text, "");
+    assert_eq!(both["c"], both["v"]);
+    assert_eq!(both["c"], json!([-1073741824, -1, -1, 1, -2147483648, -2147483648, 2147483647, 1]));
+    let given = ".word 32\n.const M = 0\n.out c\nadd c, M / 2\n";
+    assert_eq!(outputs(given, "--const M=0x80000000"), json!({ "c": -1073741824 }));
+    assert_eq!(outputs(given, "--const M=-0xffffffff"), json!({ "c": 0 }));
+}
+
+/// Beside the random expressions that are compared with the machine's values: what people meet.
+#[test]
+fn constants_are_computed_in_the_numbers_of_the_program() {
+    let of = |numbers: &str, class: &str, expression: &str| {
+        outputs(&format!("{numbers}\n.const K = {expression}\n.out c: {class} = K\n"), "")["c"].clone()
+    };
+    for (expression, value) in [
+        ("100 + 100", -56),
+        ("1 << 7", -128),
+        ("1 << 8", 0),
+        ("1 << -1", 0),
+        ("-1 >> 9", -1),
+        ("-128 / -1", -128),
+        ("-128 % -1", 0),
+        ("-7 % 3", -1),
+        ("floordiv(-7, 3)", -3),
+        ("max(3, 5) * lt(1, 2)", 5),
+        ("toint(12.9)", 12),
+        ("0x80 + 0x7f", -1),
+    ] {
+        assert_eq!(of(".word 8", "int", expression), json!(value), "{expression}");
+    }
+    assert_eq!(of(".real f32", "real", "0.1 + 0.2"), json!(0.3));
+    assert_eq!(of("", "real", "0.1 + 0.2"), json!(0.30000000000000004));
+    assert_eq!(of("", "real", "pow(2.0, 0.5)"), json!(std::f64::consts::SQRT_2));
+    assert_eq!(of(".real fixed 16", "real", "1 / 3.0"), json!(0.3333282470703125));
+}
+
+#[test]
+fn constants_without_a_value_are_refused_with_a_cure() {
+    let refused = |text: &str, said: &str, cure: &str| {
+        with_input("check -", text.as_bytes()).expect(3).says(said).says(cure);
+    };
+    refused(
+        ".const K = 3 % 0\n.out c\n",
+        "this constant expression divides by zero",
+        "divide by another number",
+    );
+    refused(
+        ".const K = sqrt(-1.0)\n.out c\n",
+        "argument outside the function's domain",
+        "change the expression",
+    );
+    refused(".real f32\n.const K = 1e30 * 1e30\n.out c\n", "the result is not a finite number", "`.real f64`");
+    refused(
+        ".word 8\n.const K = toint(300.5)\n.out c\n",
+        "beyond the integers of 8 bits",
+        "take a wider word",
+    );
+    refused(".word 8\n.out c[100 * 3]\n", "this number wraps around in 8 bits", "take a wider word");
+    refused(".word 8\n.out c\nadd c, 300 + 1\n", "300 does not fit into 8 bits", "from -128 to 127");
+    refused(".word 8\n.out x: real\nadd x, 0xff\n", "0xff is another number as a real", "`255.0`, or `-1.0`");
+    refused(
+        ".real fixed\n.const K = 1000000 / 3.0\n.out x: real\nadd x, K\n",
+        "more digits in fixed 43 than a program can write down",
+        "compute it where it is used",
+    );
+    // As an operand, the machine computes it.
+    let text = ".real fixed\n.out x, y: real\n.var a: real = 1000000\nadd x, 1000000 / 3.0\nadd y, a / 3.0\n";
+    let both = outputs(text, "");
+    assert_eq!(both["x"], both["y"]);
+}
+
+#[test]
+fn constants_are_lengths_bounds_and_steps() {
+    let text = "\
+.word 8
+.const N = max(2, 3) * 2
+.out A[N + 300], sum
+        for i in 0..N step min(2, N)
+            add sum, i
+        rof
+        add A[0], len(A) - 300
+";
+    // Read as it is written, a length has nothing to do with the word; what is computed of it has.
+    with_input("check -", text.as_bytes()).expect(3).says("300 does not fit into 8 bits");
+    let fitting = text.replace(" + 300", "").replace(" - 300", "");
+    let made = outputs(&fitting, "");
+    assert_eq!((&made["A"][0], &made["sum"]), (&json!(6), &json!(6)));
+    assert_eq!(outputs(".word 8\n.var A[300]\n.out c\nadd c, 1\n", ""), json!({ "c": 1 }));
+}
+
+/// A length is the same number of a global and of what is passed, and stands for a real, too.
+#[test]
+fn lengths_of_globals_and_of_parameters_behave_alike() {
+    let body = "\
+        add x[0], 1.0 / len(A)
+        add x[1], len(A)
+        add x[2], sqrt(len(A)) * y
+        add n[0], len(A) / 2 * 3
+        add n[1], len(A) << 29
+        if len(A) > 4.5
+            add n[2], 1
+        fi len(A) > 4.5
+        local t: real = len(A)
+        add x[3], t + len(A)
+        delocal t: real = len(A)
+";
+    let globals = ".word 32\n.inout A[5], x[4]: real, n[3]\n.var y: real = 1.5\n";
+    let direct = outputs(&format!("{globals}{body}"), "");
+    let passed = format!(
+        "{globals}call p(A, x, n, y)\n.proc p(in A[], inout x[]: real, inout n[], in y: real)\n{body}.end\n"
+    );
+    assert_eq!(outputs(&passed, ""), direct);
+    assert_eq!(direct["n"], json!([6, -1610612736, 1]));
+    assert_eq!(direct["x"], json!([0.2, 5.0, 3.3541019662496847, 10.0]));
 }

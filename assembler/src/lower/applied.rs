@@ -14,6 +14,8 @@ use crate::source::Span;
 pub(super) enum Source {
     Literal(Number),
     Cell(Operand, Class),
+    /// The length of an array that is passed. As the length of any other array it stands for a real, too.
+    Length(Operand),
 }
 
 impl Source {
@@ -22,6 +24,15 @@ impl Source {
         match self {
             Source::Literal(number) => number.class(),
             Source::Cell(_, class) => *class,
+            Source::Length(_) => Class::Int,
+        }
+    }
+
+    /// Whether it stands for a real, too, where one is wanted.
+    pub(super) fn stands_for_real(&self) -> bool {
+        match self {
+            Source::Literal(_) | Source::Length(_) => true,
+            Source::Cell(_, class) => *class == Class::Real,
         }
     }
 }

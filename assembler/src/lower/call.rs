@@ -166,7 +166,7 @@ impl Lowering<'_> {
             Source::Cell(Operand::Place(Place { base, index: None, .. }), _) if self.is_temporary(*base) => {
                 return Err(because("an expression can't be changed"));
             }
-            Source::Cell(..) => {}
+            Source::Cell(..) | Source::Length(_) => {}
         }
         let operand = self.typed(source, parameter.class, span).ok_or(Misfit::Reported)?;
         Ok(Argument::Scalar(operand))

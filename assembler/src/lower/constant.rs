@@ -1,22 +1,30 @@
-//! Constants while the text is assembled: exact integers and reals, never silently truncated.
-//! Knows no names and no operands.
+//! Constants while the text is assembled: as exact as they are written until they are computed with, and then what
+//! the machine would compute. Knows no names and no operands.
 
+use arrayvec::ArrayVec;
 use reviver_isa::codes::ProblemCode;
+use reviver_isa::fault::Fault;
+use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
-use reviver_isa::module::Word;
+use reviver_isa::module::{RealSystem, Word};
+use reviver_isa::number::{PlainValue, evaluate, literal_of_bits, try_literal_bits};
 
+use super::applied::Source;
+use super::instruction::form;
 use crate::tree::{BinaryOperator, UnaryOperator};
 
 /// A constant before it is fitted into a word or a number system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
-    /// `pattern`: made of literals in base 2, 8 or 16 by bit operations alone, so that it may name
-    /// any bit pattern of the word.
-    Int {
-        value: i128,
-        pattern: bool,
-    },
+    /// An integer as it is written, or as many as there are of something. `pattern`: in base 2, 8 or 16, so that it
+    /// may name any bit pattern of the word.
+    Int { value: i128, pattern: bool },
+    /// An integer that was computed in the program's word. `wrapped`: a part of it left the word's range.
+    Word { value: i64, wrapped: bool },
+    /// A real as it is written.
     Real(f64),
+    /// A real that was computed in the program's number system: its bits there.
+    Cell(u64),
 }
 
 /// What is wrong with a constant expression, and the cure.
@@ -24,11 +32,22 @@ pub(super) struct ConstantProblem {
     pub(super) code: ProblemCode,
     pub(super) message: String,
     pub(super) help: Option<String>,
+    /// The source that is to blame, where it isn't the whole expression.
+    pub(super) source: Option<usize>,
 }
 
-fn problem<T>(code: ProblemCode, message: impl Into<String>) -> Result<T, ConstantProblem> {
-    Err(ConstantProblem { code, message: message.into(), help: None })
+impl ConstantProblem {
+    fn new(code: ProblemCode, message: impl Into<String>) -> ConstantProblem {
+        ConstantProblem { code, message: message.into(), help: None, source: None }
+    }
+
+    fn help(mut self, help: impl Into<String>) -> ConstantProblem {
+        self.help = Some(help.into());
+        self
+    }
 }
+
+type Constant<T> = Result<T, ConstantProblem>;
 
 impl Number {
     pub(super) fn int(value: i128) -> Number {
@@ -38,68 +57,265 @@ impl Number {
     /// The class that it has where nothing else is wanted.
     pub(super) fn class(self) -> Class {
         match self {
-            Number::Int { .. } => Class::Int,
-            Number::Real(_) => Class::Real,
+            Number::Int { .. } | Number::Word { .. } => Class::Int,
+            Number::Real(_) | Number::Cell(_) => Class::Real,
         }
     }
 
-    /// The value where a real is wanted.
-    pub(super) fn to_real(self) -> f64 {
+    /// The value of an integer.
+    pub(super) fn integer(self) -> Option<i128> {
         match self {
-            Number::Int { value, .. } => value as f64,
-            Number::Real(value) => value,
+            Number::Int { value, .. } => Some(value),
+            Number::Word { value, .. } => Some(value.into()),
+            Number::Real(_) | Number::Cell(_) => None,
         }
     }
 
+    /// Whether it left the range of the word while it was computed: such a number counts nothing.
+    pub(super) fn has_wrapped(self) -> bool {
+        matches!(self, Number::Word { wrapped: true, .. })
+    }
+}
+
+/// The numbers that a program computes with, and so its constants.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProgramNumbers {
+    pub(super) word: Word,
+    pub(super) real: RealSystem,
+}
+
+impl ProgramNumbers {
     /// The value where a word is wanted.
-    pub(super) fn to_word(self, word: Word) -> Result<i64, ConstantProblem> {
-        match self {
-            Number::Int { value, pattern } => fit(value, pattern, word),
-            Number::Real(value) => Err(ConstantProblem {
-                code: ProblemCode::ClassesMixed,
-                message: format!("the real {value:?} stands where an integer is wanted"),
-                help: Some("write an integer, or declare the cells `: real`".into()),
-            }),
+    pub(super) fn to_word(self, number: Number) -> Constant<i64> {
+        match number {
+            Number::Int { value, pattern } => fit(value, pattern, self.word),
+            Number::Word { value, .. } => Ok(value),
+            Number::Real(value) => Err(no_integer(value)),
+            Number::Cell(bits) => Err(no_integer(literal_of_bits(self.real, bits).unwrap_or(f64::NAN))),
         }
     }
 
-    pub(super) fn unary(operator: UnaryOperator, a: Number, word: Word) -> Result<Number, ConstantProblem> {
-        match (operator, a) {
-            (UnaryOperator::Negate, Number::Real(a)) => Ok(Number::Real(-a)),
-            (UnaryOperator::Negate, Number::Int { value, .. }) => {
-                value.checked_neg().map(Number::int).ok_or_else(overflow)
+    /// The value where a real is wanted, as a module writes it: the f64 that the program's number system makes the
+    /// number of.
+    pub(super) fn to_real(self, number: Number) -> Constant<f64> {
+        match number {
+            // Whether the number system has such a number, the verifier says.
+            Number::Real(value) => Ok(value),
+            Number::Int { value, .. } if i64::try_from(value).is_err() => {
+                self.plain(number).map(|()| value as f64)
             }
-            (UnaryOperator::Complement, Number::Int { value, pattern: true }) => {
-                Ok(Number::Int { value: value ^ unsigned_max(word), pattern: true })
-            }
-            (UnaryOperator::Complement, Number::Int { value, .. }) => Ok(Number::int(!value)),
-            (UnaryOperator::Complement, Number::Real(_)) => {
-                problem(ProblemCode::ClassesMixed, "`~` takes an integer")
+            Number::Int { .. } | Number::Word { .. } | Number::Cell(_) => {
+                let bits = self.real_bits(number)?;
+                literal_of_bits(self.real, bits).ok_or_else(|| too_precise(self.real))
             }
         }
     }
 
-    pub(super) fn binary(operator: BinaryOperator, a: Number, b: Number) -> Result<Number, ConstantProblem> {
-        match (a, b) {
-            (Number::Int { value: x, pattern: p }, Number::Int { value: y, pattern: q }) => {
-                let value = integers(operator, x, y)?;
-                let pattern = match operator {
-                    BinaryOperator::And | BinaryOperator::Xor | BinaryOperator::Or => p || q,
-                    BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight => p,
-                    _ => false,
+    /// Refuses a bit pattern that is one number as a word and another as a real.
+    fn plain(self, number: Number) -> Constant<()> {
+        match number {
+            Number::Int { value, pattern: true } if value > i128::from(*self.word.range().end()) => {
+                let message =
+                    format!("{value:#x} is another number as a real than in {} bits", self.word.bits());
+                let help = match fit(value, true, self.word) {
+                    Ok(word) => format!("write the real that is meant: `{value}.0`, or `{word}.0`"),
+                    Err(_) => format!("write the real that is meant: `{value}.0`"),
                 };
-                Ok(Number::Int { value, pattern })
+                Err(ConstantProblem::new(ProblemCode::NumberDoesNotFit, message).help(help))
             }
-            _ => reals(operator, a.to_real(), b.to_real()).map(Number::Real),
+            _ => Ok(()),
         }
     }
+
+    fn real_bits(self, number: Number) -> Constant<u64> {
+        self.plain(number)?;
+        let too_large = |value: &dyn std::fmt::Display| {
+            let message = format!("{value} does not fit into the number system ({})", self.real);
+            ConstantProblem::new(ProblemCode::NumberDoesNotFit, message)
+                .help(format!("write a smaller number{}", or_wider(self.real)))
+        };
+        let converted = |value: i64| {
+            let made = evaluate(self.pair(), (Function::ToReal, Form::IntsToReal), &[PlainValue::Int(value)]);
+            match made {
+                Ok(PlainValue::Real(bits)) => Ok(bits),
+                _ => Err(too_large(&value)),
+            }
+        };
+        match number {
+            Number::Int { value, .. } => match i64::try_from(value) {
+                // The conversion takes words, of whatever width: a literal is wider at most.
+                Ok(value) => converted(value),
+                Err(_) => try_literal_bits(self.real, value as f64).map_err(|_| too_large(&value)),
+            },
+            Number::Word { value, .. } => converted(value),
+            Number::Real(value) if self.real.represents(value) => {
+                try_literal_bits(self.real, value).map_err(|_| too_large(&format_args!("{value:?}")))
+            }
+            Number::Real(value) => Err(too_large(&format_args!("{value:?}"))),
+            Number::Cell(bits) => Ok(bits),
+        }
+    }
+
+    fn pair(self) -> (Word, RealSystem) {
+        (self.word, self.real)
+    }
+
+    /// The sign or the complement of a number. `is_literal`: it stands there as digits, so that a minus belongs to it.
+    pub(super) fn unary(self, operator: UnaryOperator, a: Number, is_literal: bool) -> Constant<Number> {
+        match (operator, a) {
+            (UnaryOperator::Negate, Number::Real(a)) if is_literal || a != 0.0 => Ok(Number::Real(-a)),
+            (UnaryOperator::Negate, Number::Int { value, pattern })
+                if !pattern || value <= i128::from(*self.word.range().end()) =>
+            {
+                let negated = value.checked_neg();
+                let too_long =
+                    || ConstantProblem::new(ProblemCode::NumberDoesNotFit, "this integer is too long");
+                negated.map(Number::int).ok_or_else(too_long)
+            }
+            (UnaryOperator::Negate, a) => self.apply(Function::Diff, &[Number::int(0), a]),
+            (UnaryOperator::Complement, a) if a.class() == Class::Real => {
+                Err(ConstantProblem::new(ProblemCode::ClassesMixed, "`~` takes an integer"))
+            }
+            (UnaryOperator::Complement, a) => self.apply(Function::Xor, &[a, Number::int(-1)]),
+        }
+    }
+
+    pub(super) fn binary(self, operator: BinaryOperator, a: Number, b: Number) -> Constant<Number> {
+        self.apply(operator.function(), &[a, b])
+    }
+
+    /// What the machine computes of constants.
+    pub(super) fn apply(self, function: Function, sources: &[Number]) -> Constant<Number> {
+        let written: ArrayVec<Source, 2> = sources.iter().take(2).map(|n| Source::Literal(*n)).collect();
+        let Some(form) = form(function, None, &written) else {
+            let message = match BinaryOperator::of(function) {
+                Some(_) => "this operator takes integers".to_owned(),
+                None => format!("`{}` takes no such constants", function.name()),
+            };
+            return Err(ConstantProblem::new(ProblemCode::ClassesMixed, message));
+        };
+        let mut values = ArrayVec::<PlainValue, 2>::new();
+        for (n, source) in sources.iter().take(2).enumerate() {
+            let value = match form.source(n) {
+                Class::Int => self.to_word(*source).map(PlainValue::Int),
+                Class::Real => self.taken_real(*source).map(PlainValue::Real),
+            };
+            values.push(value.map_err(|problem| ConstantProblem { source: Some(n), ..problem })?);
+        }
+        match evaluate(self.pair(), (function, form), &values) {
+            Ok(PlainValue::Int(value)) => {
+                let wrapped =
+                    sources.iter().any(|source| source.has_wrapped()) || wraps(function, &values, value);
+                Ok(Number::Word { value, wrapped })
+            }
+            Ok(PlainValue::Real(bits)) => Ok(Number::Cell(bits)),
+            Err(fault) => Err(self.no_value(fault)),
+        }
+    }
+
+    /// A real as a function takes it. A part of an expression is a temporary, which begins at 0: there the negative zero
+    /// becomes 0.
+    fn taken_real(self, number: Number) -> Constant<u64> {
+        let bits = self.real_bits(number)?;
+        let Number::Cell(_) = number else { return Ok(bits) };
+        let sources = [PlainValue::Real(0), PlainValue::Real(bits)];
+        match evaluate(self.pair(), (Function::Sum, Form::Real), &sources) {
+            Ok(PlainValue::Real(bits)) => Ok(bits),
+            _ => Ok(bits),
+        }
+    }
+
+    /// Whether a module can write a number down where a real is wanted.
+    pub(super) fn is_writable(self, number: Number) -> bool {
+        match number {
+            Number::Cell(bits) => literal_of_bits(self.real, bits).is_some(),
+            _ => true,
+        }
+    }
+
+    fn no_value(self, fault: Fault) -> ConstantProblem {
+        let problem = |message: &str, help: String| {
+            ConstantProblem::new(ProblemCode::ConstantWithoutValue, message).help(help)
+        };
+        match fault {
+            Fault::DivisionByZero => problem(
+                "this constant expression divides by zero",
+                "the machine would trap here, too: divide by another number".into(),
+            ),
+            Fault::Overflow => problem(
+                &format!("this constant expression overflows: {} has no such number", self.real),
+                format!("arrange it so that its parts stay smaller{}", or_wider(self.real)),
+            ),
+            Fault::OutOfRange => problem(
+                &format!("this constant expression is beyond the integers of {} bits", self.word.bits()),
+                "take a wider word (`.word 64`), or keep it a real".into(),
+            ),
+            Fault::NonFinite => problem(
+                &format!("this constant expression has no value: {fault}"),
+                format!("the machine would trap here, too: change the expression{}", or_wider(self.real)),
+            ),
+            Fault::NegativeExponent | Fault::Domain | Fault::NoForm => problem(
+                &format!("this constant expression has no value: {fault}"),
+                "the machine would trap here, too: change the expression".into(),
+            ),
+        }
+    }
+}
+
+/// How messages propose a wider number system, where there is one.
+fn or_wider(system: RealSystem) -> &'static str {
+    match system {
+        RealSystem::F64 => "",
+        RealSystem::F32 | RealSystem::Fixed(_) => ", or choose `.real f64`, which has the widest range",
+    }
+}
+
+/// Why constants that are added to an index have no sum.
+pub(super) fn too_far() -> ConstantProblem {
+    ConstantProblem::new(ProblemCode::ConstantWithoutValue, "this constant expression overflows")
+        .help("an index is at most a few billions")
+}
+
+fn too_precise(system: RealSystem) -> ConstantProblem {
+    let message =
+        format!("this constant has more digits in {system} than a program can write down (53 bits)");
+    ConstantProblem::new(ProblemCode::NumberDoesNotFit, message)
+        .help("compute it where it is used: there the machine computes it, with all digits")
+}
+
+fn no_integer(value: f64) -> ConstantProblem {
+    let message = match value.is_nan() {
+        true => "a real stands where an integer is wanted".to_owned(),
+        false => format!("the real {value:?} stands where an integer is wanted"),
+    };
+    ConstantProblem::new(ProblemCode::ClassesMixed, message)
+        .help("write an integer, or declare the cells `: real`")
+}
+
+/// Whether an integer left the word's range: what counts something must not.
+fn wraps(function: Function, sources: &[PlainValue], result: i64) -> bool {
+    let &[PlainValue::Int(a), PlainValue::Int(b)] = sources else { return false };
+    let (a, b) = (i128::from(a), i128::from(b));
+    let exact = match function {
+        Function::Sum => a + b,
+        Function::Diff => a - b,
+        Function::Mul => a * b,
+        Function::Div => a.checked_div(b).unwrap_or(0),
+        // Beyond 64 bits nothing is left of a number but 0 itself.
+        Function::Shl => match u32::try_from(b) {
+            Ok(by) if by < 64 => a << by,
+            _ => return a != 0,
+        },
+        _ => return false,
+    };
+    exact != i128::from(result)
 }
 
 fn unsigned_max(word: Word) -> i128 {
     (1 << word.bits()) - 1
 }
 
-fn fit(value: i128, pattern: bool, word: Word) -> Result<i64, ConstantProblem> {
+fn fit(value: i128, pattern: bool, word: Word) -> Constant<i64> {
     let range = word.range();
     let (least, greatest) = (i128::from(*range.start()), i128::from(*range.end()));
     let wrapped = if pattern && value > greatest && value <= unsigned_max(word) {
@@ -109,68 +325,14 @@ fn fit(value: i128, pattern: bool, word: Word) -> Result<i64, ConstantProblem> {
     };
     match i64::try_from(wrapped) {
         Ok(fitting) if range.contains(&fitting) => Ok(fitting),
-        _ => Err(ConstantProblem {
-            code: ProblemCode::NumberDoesNotFit,
-            message: format!("{value} does not fit into {} bits", word.bits()),
-            help: Some(format!(
-                "integers of this program go from {least} to {greatest}; bit patterns of base 2, 8 or 16 \
-                 up to {:#x}",
-                unsigned_max(word)
-            )),
-        }),
+        _ => Err(ConstantProblem::new(
+            ProblemCode::NumberDoesNotFit,
+            format!("{value} does not fit into {} bits", word.bits()),
+        )
+        .help(format!(
+            "integers of this program go from {least} to {greatest}; bit patterns of base 2, 8 or 16 \
+             up to {:#x}",
+            unsigned_max(word)
+        ))),
     }
-}
-
-fn overflow() -> ConstantProblem {
-    ConstantProblem {
-        code: ProblemCode::ConstantWithoutValue,
-        message: "this constant expression overflows".into(),
-        help: None,
-    }
-}
-
-fn integers(operator: BinaryOperator, a: i128, b: i128) -> Result<i128, ConstantProblem> {
-    let divides = matches!(operator, BinaryOperator::Divide | BinaryOperator::Remainder);
-    if divides && b == 0 {
-        return problem(ProblemCode::ConstantWithoutValue, "this constant expression divides by zero");
-    }
-    let value = match operator {
-        BinaryOperator::Add => a.checked_add(b),
-        BinaryOperator::Subtract => a.checked_sub(b),
-        BinaryOperator::Multiply => a.checked_mul(b),
-        BinaryOperator::Divide => a.checked_div(b),
-        BinaryOperator::Remainder => a.checked_rem(b),
-        BinaryOperator::ShiftLeft => return shift_left(a, amount(b)?),
-        BinaryOperator::ShiftRight => Some(a >> amount(b)?),
-        BinaryOperator::And => Some(a & b),
-        BinaryOperator::Xor => Some(a ^ b),
-        BinaryOperator::Or => Some(a | b),
-    };
-    value.ok_or_else(overflow)
-}
-
-fn amount(b: i128) -> Result<u32, ConstantProblem> {
-    match u32::try_from(b) {
-        Ok(amount) if amount < i128::BITS => Ok(amount),
-        _ => problem(ProblemCode::ConstantWithoutValue, format!("a constant can't be shifted by {b}")),
-    }
-}
-
-fn shift_left(a: i128, amount: u32) -> Result<i128, ConstantProblem> {
-    let shifted = a << amount;
-    if shifted >> amount == a { Ok(shifted) } else { Err(overflow()) }
-}
-
-fn reals(operator: BinaryOperator, a: f64, b: f64) -> Result<f64, ConstantProblem> {
-    let value = match operator {
-        BinaryOperator::Add => a + b,
-        BinaryOperator::Subtract => a - b,
-        BinaryOperator::Multiply => a * b,
-        BinaryOperator::Divide if b == 0.0 => {
-            return problem(ProblemCode::ConstantWithoutValue, "this constant expression divides by zero");
-        }
-        BinaryOperator::Divide => a / b,
-        _ => return problem(ProblemCode::ClassesMixed, "this operator takes integers"),
-    };
-    if value.is_finite() { Ok(value) } else { Err(overflow()) }
 }

@@ -24,7 +24,9 @@ use crate::format::spelled;
 use crate::parser::foreign::advice;
 use crate::parser::words;
 use crate::source::Span;
-use crate::tree::{self, Body, DeclarationNode, Directive, Expression, Limit, Name, Statement};
+use crate::tree::{
+    self, Body, DeclarationNode, Directive, Expression, Limit, Name, Statement, UnaryOperator,
+};
 
 /// What a name outside of procedures stands for.
 #[derive(Clone, Copy)]
@@ -96,10 +98,17 @@ impl<'t> Declared<'t> {
     /// Reads everything outside of bodies.
     pub(super) fn read(body: &'t Body, given: &'t [GivenConstant], report: &mut Reporter) -> Declared<'t> {
         let mut declared = Declared { given, ..Declared::empty(body) };
-        // The width first: it says which literals fit.
+        // The numbers first, in which constants are computed, and whether garbage is what is given.
         for node in body {
-            if let Statement::Directive(Directive::Word { word }) = &node.statement {
-                declared.set_word(*word, node.span, report);
+            match &node.statement {
+                Statement::Directive(Directive::Word { word }) => declared.set_word(*word, node.span, report),
+                Statement::Directive(Directive::Real { system }) => {
+                    set(&mut declared.real, *system, node.span, "the number system", report);
+                }
+                Statement::Directive(Directive::Inverse) => {
+                    set(&mut declared.inverse, (), node.span, "that this is an inverse", report);
+                }
+                _ => {}
             }
         }
         for node in body {
@@ -178,9 +187,7 @@ impl<'t> Declared<'t> {
                 let value = self.constant(value, report).map(|own| self.given_for(&name.text, own));
                 self.name(name, value.map_or(Outer::Broken, Outer::Constant), report);
             }
-            Directive::Real { system } => set(&mut self.real, *system, span, "the number system", report),
             Directive::Tolerance { value } => self.tolerate(value, span, report),
-            Directive::Inverse => set(&mut self.inverse, (), span, "that this is an inverse", report),
             Directive::Limit { what, value } => self.limit(*what, value, span, report),
             Directive::Lines(lines) => {
                 self.lines.get_or_insert_default().extend(lines);
@@ -188,8 +195,10 @@ impl<'t> Declared<'t> {
             Directive::NoLabels => self.drops_labels = true,
             Directive::File { start, file } => self.files.push((*start, *file)),
             Directive::Path(path) => self.paths.push(path.clone()),
-            // `.word` was read before; the others belong to a body; includes are in place already.
+            // `.word`, `.real` and `.inverse` were read before; the others belong to a body; includes are in place already.
             Directive::Word { .. }
+            | Directive::Real { .. }
+            | Directive::Inverse
             | Directive::Ancillas(_)
             | Directive::Block(_)
             | Directive::Scope(_)
@@ -201,17 +210,23 @@ impl<'t> Declared<'t> {
     /// The value that a constant has: what was given, or its own.
     fn given_for(&mut self, name: &str, own: Number) -> Number {
         let Some(given) = self.given.iter().find(|given| given.name == name) else { return own };
-        let value = match given.value {
-            GivenNumber::Int { value, pattern } => Number::Int { value, pattern },
-            GivenNumber::Real(value) => Number::Real(value),
-        };
-        match (own.class(), value) {
-            (Class::Int, Number::Real(_)) => {
+        match (own.class(), given.value) {
+            (Class::Int, GivenNumber::Real(_)) => {
                 self.misfits.push(RefusedConstant::Real { name: name.to_owned() });
                 own
             }
-            (Class::Int, value) => value,
-            (Class::Real, value) => Number::Real(value.to_real()),
+            (Class::Int, GivenNumber::Int { magnitude, pattern, is_negative }) => {
+                let written = Number::Int { value: magnitude, pattern };
+                // What doesn't fit is refused where it is used, with its place.
+                match is_negative {
+                    true => self.numbers().unary(UnaryOperator::Negate, written, true).unwrap_or(written),
+                    false => written,
+                }
+            }
+            (Class::Real, GivenNumber::Real(value)) => Number::Real(value),
+            (Class::Real, GivenNumber::Int { magnitude, is_negative, .. }) => {
+                Number::Real(if is_negative { -(magnitude as f64) } else { magnitude as f64 })
+            }
         }
     }
 
@@ -232,6 +247,11 @@ impl<'t> Declared<'t> {
         refused
     }
 
+    /// The number system of reals.
+    pub(super) fn real_system(&self) -> RealSystem {
+        self.real.map_or(RealSystem::F64, |(system, _)| system)
+    }
+
     fn set_word(&mut self, word: Word, span: Span, report: &mut Reporter) {
         let mut setting = self.word_span.map(|first| (self.word, first));
         set(&mut setting, word, span, "the width of integers", report);
@@ -241,7 +261,8 @@ impl<'t> Declared<'t> {
     }
 
     fn tolerate(&mut self, value: &Expression, span: Span, report: &mut Reporter) {
-        let Some(tolerance) = self.constant(value, report).map(Number::to_real) else { return };
+        let Some(number) = self.constant(value, report) else { return };
+        let Some(tolerance) = self.real_value(number, value.span, report) else { return };
         if tolerance.is_finite() && tolerance >= 0.0 {
             set(&mut self.tolerance, tolerance, span, "the tolerance", report);
         } else {
@@ -252,6 +273,9 @@ impl<'t> Declared<'t> {
 
     fn limit(&mut self, what: Limit, value: &Expression, span: Span, report: &mut Reporter) {
         let Some(number) = self.constant(value, report) else { return };
+        if self.not_wrapped(number, value.span, report).is_none() {
+            return;
+        }
         let limit = match limit_of(what, number) {
             Ok(limit) => limit,
             Err((message, label)) => {
@@ -515,7 +539,7 @@ impl<'t> Declared<'t> {
         let default = Limits::default();
         ModuleHead {
             word: self.word,
-            real: self.real.map_or(RealSystem::F64, |(system, _)| system),
+            real: self.real_system(),
             limits: Limits {
                 depth: self.depth.map_or(default.depth, |(depth, _)| depth),
                 stack: self.stack.map_or(default.stack, |(stack, _)| stack),
@@ -583,12 +607,11 @@ fn limit_of(what: Limit, number: Number) -> Result<u32, (String, &'static str)> 
         Limit::Stack => ("stack", MAX_STACK),
         Limit::Tape => ("tape", MAX_TAPE),
     };
-    let given = match number {
-        Number::Int { value, .. } if value > most.into() => {
+    let given = match number.integer() {
+        Some(value) if value > most.into() => {
             return Err((format!("`.limit {name}` is at most {most}"), "too large"));
         }
-        Number::Int { value, .. } => u32::try_from(value).ok(),
-        Number::Real(_) => None,
+        value => value.and_then(|value| u32::try_from(value).ok()),
     };
     given.ok_or_else(|| ("a limit is an integer, 0 or above".to_owned(), "not a limit"))
 }

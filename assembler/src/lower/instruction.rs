@@ -279,14 +279,14 @@ impl Lowering<'_> {
     }
 }
 
-/// The form of a function for these sources: one that takes the literals as they are written,
-/// else one that takes integer literals as reals.
+/// The form of a function for these sources: one that takes literals and lengths as the integers that they are,
+/// else one that takes them as reals.
 pub(super) fn form(function: Function, result: Option<Class>, sources: &[Source]) -> Option<Form> {
     let fits = |form: &Form, promote: bool| {
         result.is_none_or(|class| form.result() == class)
-            && sources.iter().enumerate().all(|(n, source)| match source {
-                Source::Literal(number) if promote && number.class() == Class::Int => true,
-                source => source.class() == form.source(n),
+            && sources.iter().enumerate().all(|(n, source)| {
+                source.class() == form.source(n)
+                    || promote && source.stands_for_real() && form.source(n) == Class::Real
             })
     };
     function.forms().find(|f| fits(f, false)).or_else(|| function.forms().find(|f| fits(f, true)))

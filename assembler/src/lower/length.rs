@@ -19,9 +19,9 @@ impl Lowering<'_> {
         let LengthOf { name, dimension } = length;
         let dimension = match dimension {
             None => None,
-            Some(dimension) => match self.constant(dimension)? {
-                Number::Int { value, .. } => Some(value),
-                Number::Real(_) => return self.no_length(name, span),
+            Some(dimension) => match self.constant(dimension)?.integer() {
+                Some(value) => Some(value),
+                None => return self.no_length(name, span),
             },
         };
         let Meaning::Variable { base, adjoint: false } = self.lookup(name, span)? else {
@@ -64,6 +64,13 @@ impl Lowering<'_> {
         Some(Meaning::Variable { base: Base::Parameter((first + n) as u32), adjoint: false })
     }
 
+    /// Whether a base is a parameter that brings a length.
+    pub(super) fn is_length(&self, base: Base) -> bool {
+        let Base::Parameter(number) = base else { return false };
+        let asked = self.declared.asked_lengths(self.current.number).len();
+        self.current.parameters.len().checked_sub(asked).is_some_and(|first| number as usize >= first)
+    }
+
     /// A length of what is passed for a parameter: how many cells there are, or a dimension of a matrix.
     pub(super) fn length_of_argument(
         &mut self,
@@ -89,7 +96,9 @@ impl Lowering<'_> {
             Range::Row(_) => self.dimension(base, extent, 1, span)?,
             Range::Column(_) => self.dimension(base, extent, 0, span)?,
         };
-        if let Meaning::Constant(Number::Int { value, .. }) = meaning {
+        if let Meaning::Constant(number) = &meaning
+            && let Some(value) = number.integer()
+        {
             let what = match (range, dimension) {
                 (Range::Whole, Some(0)) => "rows",
                 (Range::Whole, Some(_)) => "columns",

@@ -122,6 +122,7 @@ pub(crate) fn lower(
         undone: false,
         sources,
         collected: None,
+        wants_constant: false,
         scopes: Vec::new(),
         temporaries: Vec::new(),
         recorded: Recorded::default(),
@@ -165,6 +166,8 @@ struct Lowering<'t> {
     sources: &'t Sources,
     /// What the expressions resolved so far are computed by, where expressions are taken.
     collected: Option<Temporaries>,
+    /// The expression at hand must be a constant, so that functions of constants are computed, too.
+    wants_constant: bool,
     /// The names of the procedures so far.
     scopes: Vec<NameScope>,
     /// The variables of the procedures that hold values of expressions.

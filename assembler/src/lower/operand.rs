@@ -9,10 +9,10 @@ use reviver_isa::module::{Extent, Shape};
 
 use super::Lowering;
 use super::applied::{AppliedFunction, Source};
-use super::constant::{ConstantProblem, Number};
+use super::constant::{ConstantProblem, Number, too_far};
 use super::report::Unknown;
 use super::scope::Meaning;
-use super::values::refused;
+use super::values::{is_literal, refused, refused_of};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{
@@ -22,6 +22,15 @@ use crate::tree::{
 /// What a name stands for, unless that is in error.
 fn sound(meaning: Meaning) -> Option<Meaning> {
     (!matches!(meaning, Meaning::Broken)).then_some(meaning)
+}
+
+/// The numbers that expressions are, if all of them are constants.
+fn constants(meanings: &[Meaning]) -> Option<ArrayVec<Number, 2>> {
+    let number = |meaning: &Meaning| match meaning {
+        Meaning::Constant(number) => Some(*number),
+        _ => None,
+    };
+    meanings.iter().take(2).map(number).collect()
 }
 
 impl Lowering<'_> {
@@ -43,8 +52,8 @@ impl Lowering<'_> {
             ExpressionKind::Element(element) => self.element(element, span),
             ExpressionKind::Unary(operator, a) => match self.evaluate(a)? {
                 Meaning::Constant(number) => {
-                    let result = Number::unary(*operator, number, self.declared.word);
-                    self.number(result, span)
+                    let result = self.declared.numbers().unary(*operator, number, is_literal(a));
+                    self.number(result, [a.span], span)
                 }
                 meaning => self.signed(*operator, (meaning, a.span)),
             },
@@ -58,7 +67,14 @@ impl Lowering<'_> {
                 let Application { function, sources } = &**application;
                 let meanings: Vec<Option<Meaning>> = sources.iter().map(|s| self.evaluate(s)).collect();
                 let meanings: Vec<Meaning> = meanings.into_iter().collect::<Option<_>>()?;
-                self.formula(*function, meanings.into_iter().zip(sources.iter().map(|source| source.span)))
+                let spans = sources.iter().map(|source| source.span);
+                if self.wants_constant
+                    && let Some(numbers) = constants(&meanings)
+                {
+                    let result = self.declared.numbers().apply(*function, &numbers);
+                    return self.number(result, spans, span);
+                }
+                self.formula(*function, meanings.into_iter().zip(spans))
             }
         }
     }
@@ -75,10 +91,15 @@ impl Lowering<'_> {
         }
     }
 
-    fn number(&mut self, result: Result<Number, ConstantProblem>, span: Span) -> Option<Meaning> {
+    fn number(
+        &mut self,
+        result: Result<Number, ConstantProblem>,
+        sources: impl IntoIterator<Item = Span>,
+        span: Span,
+    ) -> Option<Meaning> {
         match result {
             Ok(number) => Some(Meaning::Constant(number)),
-            Err(problem) => self.report.fail(refused(problem, span)),
+            Err(problem) => self.report.fail(refused_of(problem, sources, span)),
         }
     }
 
@@ -92,17 +113,27 @@ impl Lowering<'_> {
     ) -> Option<Meaning> {
         use BinaryOperator::{Add, Subtract};
         match (operator, &a, &b) {
-            (_, Meaning::Constant(a), Meaning::Constant(b)) => {
-                return self.number(Number::binary(operator, *a, *b), span);
+            (_, Meaning::Constant(x), Meaning::Constant(y)) => {
+                let numbers = self.declared.numbers();
+                let result = numbers.binary(operator, *x, *y);
+                // What no literal holds is left to the machine, which computes the same.
+                let is_writable = result.as_ref().map_or(true, |number| numbers.is_writable(*number));
+                if self.wants_constant || is_writable {
+                    return self.number(result, [a_span, b_span], span);
+                }
             }
-            (Add, Meaning::Constant(by @ Number::Int { .. }), cell)
-            | (Add | Subtract, cell, Meaning::Constant(by @ Number::Int { .. })) => {
-                if let Some((base, start, wraps)) = self.shiftable(cell) {
-                    let wraps = wraps && by.to_word(self.declared.word).is_ok();
-                    return match Number::binary(operator, Number::int(start), *by) {
-                        Ok(Number::Int { value, .. }) => Some(Meaning::Sum { base, offset: value, wraps }),
-                        Ok(Number::Real(_)) => None,
-                        Err(problem) => self.report.fail(refused(problem, span)),
+            (Add, Meaning::Constant(by), cell) | (Add | Subtract, cell, Meaning::Constant(by)) => {
+                if let (Some((base, start, wraps)), Some(value)) = (self.shiftable(cell), by.integer()) {
+                    let word = self.declared.numbers().to_word(*by);
+                    let wraps = wraps && word.is_ok();
+                    let by = match (by, word) {
+                        (Number::Int { pattern: true, .. }, Ok(word)) => word.into(),
+                        _ => value,
+                    };
+                    let offset = if operator == Add { start.checked_add(by) } else { start.checked_sub(by) };
+                    return match offset {
+                        Some(offset) => Some(Meaning::Sum { base, offset, wraps }),
+                        None => self.report.fail(refused(too_far(), span)),
                     };
                 }
             }
@@ -312,10 +343,9 @@ impl Lowering<'_> {
 
     /// The step of a slice or a loop: a positive constant.
     pub(super) fn step(&mut self, expression: &Expression) -> Option<u32> {
-        let step = match self.constant(expression)? {
-            Number::Int { value, .. } => u32::try_from(value).ok().filter(|step| *step > 0),
-            Number::Real(_) => None,
-        };
+        let number = self.constant(expression)?;
+        self.declared.not_wrapped(number, expression.span, &mut self.report)?;
+        let step = number.integer().and_then(|value| u32::try_from(value).ok()).filter(|step| *step > 0);
         step.or_else(|| {
             let message = "a step is an integer constant, 1 or above";
             self.report.fail(Diagnostic::error(
@@ -332,7 +362,10 @@ impl Lowering<'_> {
     fn term(&mut self, expression: &Expression) -> Option<Term> {
         let span = expression.span;
         let (cell, offset) = match self.evaluate(expression)? {
-            Meaning::Constant(Number::Int { value, .. }) => (None, value),
+            Meaning::Constant(number) => match number.integer() {
+                Some(value) => (None, value),
+                None => return self.no_index(span),
+            },
             Meaning::Variable { base, adjoint: false } => (Some(base), 0),
             Meaning::Sum { base, offset, .. } => (Some(base), offset),
             Meaning::Computed(formula) => (Some(self.index_value(&formula, span)?), 0),
@@ -372,7 +405,10 @@ impl Lowering<'_> {
 
     /// The value of an expression that must be one at assembly.
     pub(super) fn constant(&mut self, expression: &Expression) -> Option<Number> {
-        match self.evaluate(expression)? {
+        let outer = std::mem::replace(&mut self.wants_constant, true);
+        let meaning = self.evaluate(expression);
+        self.wants_constant = outer;
+        match meaning? {
             Meaning::Constant(number) => Some(number),
             _ => self.not_constant(expression.span),
         }
@@ -389,8 +425,11 @@ impl Lowering<'_> {
             Meaning::Constant(number) => Some(Source::Literal(number)),
             Meaning::Mode => Some(Source::Cell(Operand::Mode, Class::Int)),
             Meaning::Variable { base, adjoint } => {
-                let place = Place { base, adjoint, index: None };
-                Some(Source::Cell(Operand::Place(place), self.class_of(base)))
+                let operand = Operand::Place(Place { base, adjoint, index: None });
+                Some(match self.is_length(base) {
+                    true => Source::Length(operand),
+                    false => Source::Cell(operand, self.class_of(base)),
+                })
             }
             Meaning::Element(place) => {
                 let class = self.class_of(place.base);
@@ -445,8 +484,18 @@ impl Lowering<'_> {
     /// The operand, with a literal of the class that is wanted.
     pub(super) fn typed(&mut self, source: Source, class: Class, span: Span) -> Option<Operand> {
         match (source, class) {
-            (Source::Cell(operand, _), _) => Some(operand),
-            (Source::Literal(number), Class::Real) => Some(Operand::Real(number.to_real())),
+            (Source::Cell(operand, _), _) | (Source::Length(operand), Class::Int) => Some(operand),
+            (Source::Length(operand), Class::Real) => {
+                let sources = ArrayVec::from_iter([(Source::Length(operand), span)]);
+                let formula = AppliedFunction { function: Function::ToReal, sources };
+                match self.spill(&formula, span)? {
+                    Source::Cell(operand, _) => Some(operand),
+                    Source::Literal(_) | Source::Length(_) => None,
+                }
+            }
+            (Source::Literal(number), Class::Real) => {
+                self.declared.real_value(number, span, &mut self.report).map(Operand::Real)
+            }
             (Source::Literal(number), Class::Int) => {
                 self.declared.word_value(number, span, &mut self.report).map(Operand::Int)
             }

@@ -222,6 +222,7 @@ impl Lowering<'_> {
                         class == parameter.class
                             && (!is_changed || !self.is_temporary(place.base) && self.is_writable(place.base))
                     }
+                    Some(Source::Length(_)) => !is_changed,
                     Some(Source::Cell(_, class)) => class == parameter.class && !is_changed,
                     None => false,
                 }

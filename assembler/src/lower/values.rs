@@ -6,13 +6,13 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{Shape, Values};
 use reviver_isa::verify::MAX_VALUES;
 
-use super::constant::{ConstantProblem, Number};
+use super::constant::{ConstantProblem, Number, ProgramNumbers};
 use super::declare::{Declared, Outer};
 use super::lengths::no_length;
 use super::report::{Reporter, Unknown};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{Expression, ExpressionKind, Initial, LengthOf, Name, ShapeNode};
+use crate::tree::{Application, Expression, ExpressionKind, Initial, LengthOf, Name, ShapeNode};
 
 impl Declared<'_> {
     /// The shape of a declaration; none if it is in error.
@@ -27,10 +27,8 @@ impl Declared<'_> {
     pub(super) fn shape(&self, lengths: &[Expression], report: &mut Reporter) -> Option<Shape> {
         let mut length = |expression: &Expression| -> Option<u32> {
             let number = self.constant(expression, report)?;
-            let length = match number {
-                Number::Int { value, .. } => u32::try_from(value).ok().filter(|n| *n > 0),
-                Number::Real(_) => None,
-            };
+            self.not_wrapped(number, expression.span, report)?;
+            let length = number.integer().and_then(|value| u32::try_from(value).ok()).filter(|n| *n > 0);
             length.or_else(|| {
                 let message = format!("a length is an integer from 1 to {}", u32::MAX);
                 report.fail(Diagnostic::error(
@@ -77,7 +75,7 @@ impl Declared<'_> {
             let Some(number) = self.constant(expression, report) else { continue };
             match class {
                 Class::Int => ints.extend(self.word_value(number, expression.span, report)),
-                Class::Real => reals.push(number.to_real()),
+                Class::Real => reals.extend(self.real_value(number, expression.span, report)),
             }
         }
         // Where values are missing, that has been reported.
@@ -142,12 +140,25 @@ impl Declared<'_> {
                 return self.named_constant(name, expression.span, report);
             }
             ExpressionKind::Unary(operator, a) => {
-                Number::unary(*operator, self.constant(a, report)?, self.word)
+                self.numbers().unary(*operator, self.constant(a, report)?, is_literal(a)).map_err(|problem| {
+                    let span = if problem.source.is_some() { a.span } else { expression.span };
+                    refused(problem, span)
+                })
             }
             ExpressionKind::Binary(operator, sides) => {
                 let [a, b] = &**sides;
-                let (a, b) = (self.constant(a, report), self.constant(b, report));
-                Number::binary(*operator, a?, b?)
+                let (x, y) = (self.constant(a, report), self.constant(b, report));
+                let result = self.numbers().binary(*operator, x?, y?);
+                result.map_err(|problem| refused_of(problem, [a.span, b.span], expression.span))
+            }
+            ExpressionKind::Apply(application) => {
+                let Application { function, sources } = &**application;
+                let numbers: Vec<Option<Number>> =
+                    sources.iter().map(|source| self.constant(source, report)).collect();
+                let numbers: Vec<Number> = numbers.into_iter().collect::<Option<_>>()?;
+                let result = self.numbers().apply(*function, &numbers);
+                let spans = sources.iter().map(|source| source.span);
+                result.map_err(|problem| refused_of(problem, spans, expression.span))
             }
             ExpressionKind::Name { .. } | ExpressionKind::Element(_) => {
                 let message = "a constant is wanted here, not a cell";
@@ -159,18 +170,10 @@ impl Declared<'_> {
                 ));
             }
             ExpressionKind::Length(length) => return self.constant_length(length, expression.span, report),
-            ExpressionKind::Apply(application) => {
-                let function = application.function.name();
-                let message = format!("a constant is computed by operators alone, not by `{function}`");
-                return report.fail(
-                    Diagnostic::error(ProblemCode::NoConstant, message, expression.span, "not a constant")
-                        .help("write the number, or compute the value where it is used"),
-                );
-            }
         };
         match result {
             Ok(number) => Some(number),
-            Err(problem) => report.fail(refused(problem, expression.span)),
+            Err(problem) => report.fail(problem),
         }
     }
 
@@ -190,8 +193,8 @@ impl Declared<'_> {
         let LengthOf { name, dimension } = length;
         let dimension = match dimension.as_ref().map(|dimension| self.constant(dimension, report)) {
             None => None,
-            Some(Some(Number::Int { value, .. })) => Some(value),
-            Some(_) => return None,
+            Some(Some(number)) => number.integer(),
+            Some(None) => return None,
         };
         let shape = match self.names.get(name.as_str()) {
             Some((Outer::Global(n), _)) => self.global_at(*n).map(|(global, _)| global.shape),
@@ -233,16 +236,59 @@ impl Declared<'_> {
         })
     }
 
+    /// The numbers that the program computes with.
+    pub(super) fn numbers(&self) -> ProgramNumbers {
+        ProgramNumbers { word: self.word, real: self.real_system() }
+    }
+
     /// A number fitted into a word, or a report.
     pub(super) fn word_value(&self, number: Number, span: Span, report: &mut Reporter) -> Option<i64> {
-        match number.to_word(self.word) {
+        match self.numbers().to_word(number) {
             Ok(value) => Some(value),
             Err(problem) => report.fail(refused(problem, span)),
         }
     }
+
+    /// A number fitted into the number system, or a report.
+    pub(super) fn real_value(&self, number: Number, span: Span, report: &mut Reporter) -> Option<f64> {
+        match self.numbers().to_real(number) {
+            Ok(value) => Some(value),
+            Err(problem) => report.fail(refused(problem, span)),
+        }
+    }
+
+    /// Refuses a count that wrapped around while it was computed: of cells, of calls, of steps.
+    pub(super) fn not_wrapped(&self, number: Number, span: Span, report: &mut Reporter) -> Option<()> {
+        if !number.has_wrapped() {
+            return Some(());
+        }
+        let message = format!("this number wraps around in {} bits, so it counts nothing", self.word.bits());
+        report.fail(
+            Diagnostic::error(ProblemCode::NumberDoesNotFit, message, span, "computed in the program's word")
+                .help("write it as one number, or take a wider word: `.word 64`"),
+        )
+    }
+}
+
+/// Whether an expression is a number as it is written, without a sign.
+pub(super) fn is_literal(expression: &Expression) -> bool {
+    matches!(
+        expression.kind,
+        ExpressionKind::Int { .. } | ExpressionKind::LongInt { .. } | ExpressionKind::Real(_)
+    )
 }
 
 /// A constant expression that has no value.
 pub(super) fn refused(problem: ConstantProblem, span: Span) -> Diagnostic {
     Diagnostic::error(problem.code, problem.message, span, "here").help_if(problem.help)
+}
+
+/// The same, with the places of its sources.
+pub(super) fn refused_of(
+    problem: ConstantProblem,
+    sources: impl IntoIterator<Item = Span>,
+    whole: Span,
+) -> Diagnostic {
+    let source = problem.source.and_then(|n| sources.into_iter().nth(n));
+    refused(problem, source.unwrap_or(whole))
 }

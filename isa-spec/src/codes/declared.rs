@@ -283,9 +283,10 @@ pub(super) static NO_CONSTANT: CodeAccount = CodeAccount {
 
 pub(super) static CONSTANT_WITHOUT_VALUE: CodeAccount = CodeAccount {
     title: "a constant expression has no value",
-    meaning: "Constants are computed exactly. A division by 0 has no value, nor has what is beyond 128 \
-              bits, or a shift by less than nothing.",
-    cure: "Mend the expression.",
+    meaning: "Constants are computed as the machine computes: in the program's word, with wrap-around, and in its \
+              number system. Where the machine would trap there is no value: a division by 0, a root of a negative \
+              number, a result out of range.",
+    cure: "Mend the expression, or choose another number system with `.real`.",
     evidence: programs(
         trial(
             "check FILE",

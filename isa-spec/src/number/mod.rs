@@ -3,6 +3,7 @@
 pub mod arithmetic;
 mod decimal;
 pub mod elementary;
+mod evaluate;
 pub mod fixed;
 pub mod fixed_point;
 pub mod float;
@@ -12,6 +13,7 @@ pub mod reals;
 pub mod words;
 
 pub use arithmetic::Arithmetic;
+pub use evaluate::{FixedForReaders, PlainValue, evaluate, fixed_for_readers, literal_of_bits};
 pub use fixed_point::FixedPoint;
 pub use float::{F32, F64};
 pub use lifted::Lifted;

@@ -10,8 +10,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Role, Word};
 
 use crate::Settings;
-use crate::constant::Number;
-use crate::integer::wrap;
+use crate::constant::{Number, TextNumbers, apply};
 use crate::outcome::{Step, unsupported};
 use crate::plan::{Global, Home, Numbers, Shape, Variable};
 use crate::real::Real;
@@ -26,8 +25,8 @@ const DEFAULT_TAPE: usize = 1 << 24;
 /// Everything outside of bodies.
 pub(crate) struct Declared<'t> {
     pub(crate) numbers: Numbers,
-    /// The width that literals are read in: the declared one, whatever the program runs in.
-    pub(crate) literal_bits: u32,
+    /// The numbers that constants are computed in: the declared ones, whatever the program runs in.
+    pub(crate) text: TextNumbers,
     pub(crate) depth: usize,
     pub(crate) stack: usize,
     pub(crate) tape: usize,
@@ -41,10 +40,10 @@ pub(crate) struct Declared<'t> {
 impl<'t> Declared<'t> {
     /// Reads a program whose includes are in place.
     pub(crate) fn read(body: &'t Body, settings: Settings) -> Step<Declared<'t>> {
-        let (numbers, literal_bits) = numbers(body, settings);
+        let (numbers, text) = numbers(body, settings);
         let mut declared = Declared {
             numbers,
-            literal_bits,
+            text,
             depth: DEFAULT_DEPTH,
             stack: DEFAULT_STACK,
             tape: DEFAULT_TAPE,
@@ -75,7 +74,9 @@ impl<'t> Declared<'t> {
                 let value = self.constant(value)?;
                 self.names.insert(name.text.to_string(), Meaning::Constant(value));
             }
-            Directive::Tolerance { value } => self.numbers.tolerance = self.constant(value)?.to_real()?,
+            Directive::Tolerance { value } => {
+                self.numbers.tolerance = self.constant(value)?.to_float(self.text)?;
+            }
             Directive::Limit { what: Limit::Depth, value } => {
                 self.depth = self.constant(value)?.to_length()?
             }
@@ -162,8 +163,16 @@ impl<'t> Declared<'t> {
     /// A constant as the content of a cell.
     pub(crate) fn value(&self, number: &Number, class: Class) -> Step<Value> {
         match class {
-            Class::Int => Ok(Value::Int(wrap(number.to_integer()?, self.literal_bits))),
-            Class::Real => Real::literal(number.to_real()?, self.numbers.system).map(Value::Real),
+            Class::Int => number.to_word(self.text).map(Value::Int),
+            Class::Real => self.real(number).map(Value::Real),
+        }
+    }
+
+    /// A real constant in the numbers that the program runs in, in which it is written down in f64.
+    fn real(&self, number: &Number) -> Step<Real> {
+        match number {
+            Number::Computed(_) if self.text.system == self.numbers.system => number.to_real(self.text),
+            number => Real::literal(number.to_float(self.text)?, self.numbers.system),
         }
     }
 
@@ -181,12 +190,10 @@ impl<'t> Declared<'t> {
                 Some(Meaning::Constant(number)) => Ok(number),
                 _ => unsupported(format!("`{name}` as a constant")),
             },
-            ExpressionKind::Unary(operator, a) => {
-                Number::unary(*operator, &self.constant(a)?, self.literal_bits)
-            }
+            ExpressionKind::Unary(operator, a) => Number::unary(*operator, &self.constant(a)?, self.text),
             ExpressionKind::Binary(operator, sides) => {
                 let [a, b] = &**sides;
-                Number::binary(*operator, &self.constant(a)?, &self.constant(b)?)
+                Number::binary(*operator, &self.constant(a)?, &self.constant(b)?, self.text)
             }
             ExpressionKind::Element(element) => unsupported(format!("`{}[…]` as a constant", element.name)),
             ExpressionKind::Length(length) => match (self.find(&length.name), &length.dimension) {
@@ -196,7 +203,8 @@ impl<'t> Declared<'t> {
                 _ => unsupported(format!("the length of `{}` in a constant", length.name)),
             },
             ExpressionKind::Apply(application) => {
-                unsupported(format!("`{}` in a constant", application.function.name()))
+                let sources = application.sources.iter().map(|source| self.constant(source));
+                apply(application.function, &sources.collect::<Step<Vec<Number>>>()?, self.text)
             }
         }
     }
@@ -234,7 +242,7 @@ fn is_number(digits: &[u8]) -> bool {
 }
 
 /// The width, the number system and its tolerance, wherever they are set; and the declared width.
-fn numbers(body: &Body, settings: Settings) -> (Numbers, u32) {
+fn numbers(body: &Body, settings: Settings) -> (Numbers, TextNumbers) {
     let (mut word, mut real) = (Word::W64, RealSystem::F64);
     for node in body {
         match &node.statement {
@@ -250,7 +258,7 @@ fn numbers(body: &Body, settings: Settings) -> (Numbers, u32) {
         RealSystem::Fixed(_) => 0.0,
     };
     let bits = width(settings.word.unwrap_or(word));
-    (Numbers { bits, system, tolerance }, width(word))
+    (Numbers { bits, system, tolerance }, TextNumbers { bits: width(word), system: real })
 }
 
 fn width(word: Word) -> u32 {

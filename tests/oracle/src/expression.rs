@@ -5,7 +5,7 @@ use reviver_assembler::tree::{BinaryOperator, Expression, ExpressionKind, Subscr
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 
-use crate::constant::Number;
+use crate::constant::{Number, function_of};
 use crate::outcome::{Step, unsupported};
 use crate::plan::{Computed, Measured, Part, Place, Shape, Source, Term, Variable};
 use crate::resolve::Resolver;
@@ -69,7 +69,7 @@ impl Resolver<'_> {
             }
             ExpressionKind::Unary(operator, a) => match (operator, self.evaluate(a)?) {
                 (_, Meaning::Constant(a)) => {
-                    Number::unary(*operator, &a, self.declared.literal_bits).map(Meaning::Constant)
+                    Number::unary(*operator, &a, self.declared.text).map(Meaning::Constant)
                 }
                 (UnaryOperator::Negate, a) => self.apply(Function::Diff, vec![integer(0), a]),
                 (UnaryOperator::Complement, a) => self.apply(Function::Xor, vec![a, integer(-1)]),
@@ -97,34 +97,22 @@ impl Resolver<'_> {
         use BinaryOperator::{Add, Subtract};
         match (operator, &a, &b) {
             (_, Meaning::Constant(a), Meaning::Constant(b)) => {
-                return Number::binary(operator, a, b).map(Meaning::Constant);
+                return Number::binary(operator, a, b, self.declared.text).map(Meaning::Constant);
             }
             (Add, Meaning::Constant(by @ Number::Int { .. }), cell)
             | (Add, cell, Meaning::Constant(by @ Number::Int { .. })) => {
-                if let Some(sum) = shifted(cell, by.to_integer()?) {
+                if let Some(sum) = shifted(cell, by.to_offset(self.declared.text)?) {
                     return Ok(sum);
                 }
             }
             (Subtract, cell, Meaning::Constant(by @ Number::Int { .. })) => {
-                if let Some(sum) = shifted(cell, -by.to_integer()?) {
+                if let Some(sum) = shifted(cell, -by.to_offset(self.declared.text)?) {
                     return Ok(sum);
                 }
             }
             _ => {}
         }
-        let function = match operator {
-            Add => Function::Sum,
-            Subtract => Function::Diff,
-            BinaryOperator::Multiply => Function::Mul,
-            BinaryOperator::Divide => Function::Div,
-            BinaryOperator::Remainder => Function::Rem,
-            BinaryOperator::ShiftLeft => Function::Shl,
-            BinaryOperator::ShiftRight => Function::Sar,
-            BinaryOperator::And => Function::And,
-            BinaryOperator::Xor => Function::Xor,
-            BinaryOperator::Or => Function::Or,
-        };
-        self.apply(function, vec![a, b])
+        self.apply(function_of(operator), vec![a, b])
     }
 
     /// A function of what is no constant alone.
@@ -241,7 +229,14 @@ impl Resolver<'_> {
             Operand::Mode => Ok(Source::Mode),
             Operand::Cell(place) => Ok(Source::Place(place)),
             Operand::Computed(computed) => Ok(Source::Computed(Box::new(computed))),
-            Operand::Length(measured) => Ok(Source::Length(measured)),
+            Operand::Length(measured) => Ok(match class {
+                Class::Int => Source::Length(measured),
+                Class::Real => Source::Computed(Box::new(Computed {
+                    function: Function::ToReal,
+                    class,
+                    sources: vec![Source::Length(measured)],
+                })),
+            }),
         }
     }
 

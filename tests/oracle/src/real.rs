@@ -95,6 +95,20 @@ impl Real {
         }
     }
 
+    /// The same number as a float, if one holds it.
+    pub(crate) fn to_float(&self) -> Step<f64> {
+        match self {
+            Real::Double(value) => Ok(*value),
+            Real::Single(value) => Ok(f64::from(*value)),
+            Real::Fixed { units, fraction } => match i64::try_from(units) {
+                Ok(units) if i128::from(units) == (units as f64) as i128 => {
+                    Ok(units as f64 / 2f64.powi(*fraction as i32))
+                }
+                _ => unsupported("a fixed-point constant of more than 53 bits"),
+            },
+        }
+    }
+
     pub(crate) fn system(&self) -> RealSystem {
         match self {
             Real::Double(_) => RealSystem::F64,

@@ -1,14 +1,12 @@
 //! What operands are worth in a state. An expression, whose temporary is 0 but while a statement takes it, is
 //! computed anew. Changes nothing.
 
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Term};
-use reviver_isa::module::RealSystem;
-use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals, literal_bits};
+use reviver_isa::number::{PlainValue, evaluate, literal_bits};
 use reviver_isa::structure::Temporary;
 use reviver_isa::verify::classes::conversion;
 
-use crate::numbers::with_reals;
 use crate::program::Program;
 use crate::state::lookup::cell_of;
 use crate::state::values::Value;
@@ -98,31 +96,17 @@ impl Valued<'_> {
 /// A function of values, in the program's numbers; none where it has no value.
 fn applied(program: &Program, function: Function, result: Class, sources: &[Value]) -> Option<Value> {
     let module = program.module();
-    let classes: Vec<Class> = sources
+    let sources: Vec<PlainValue> = sources
         .iter()
         .map(|source| match source {
-            Value::Int(_) => Class::Int,
-            Value::Real(_) => Class::Real,
+            Value::Int(value) => PlainValue::Int(*value),
+            Value::Real(bits) => PlainValue::Real(*bits),
         })
         .collect();
+    let classes: Vec<Class> = sources.iter().map(|source| source.class()).collect();
     let form = conversion(function, result, &classes).ok()?;
-    let int = |n: usize| match sources.get(n) {
-        Some(Value::Int(value)) => *value,
-        _ => 0,
-    };
-    with_reals!(module.real, |reals| {
-        let numbers = Arithmetic { words: Narrow(module.word), reals };
-        let real = |n: usize| match sources.get(n) {
-            Some(Value::Real(bits)) => reals.of_bits(*bits),
-            _ => reals.of_bits(literal_bits(module.real, 0.0)),
-        };
-        let written = |value| Value::Real(reals.to_bits(value));
-        match form {
-            Form::Int => function.int(&numbers, int(0), int(1)).ok().map(Value::Int),
-            Form::Real => function.real(&numbers, real(0), real(1)).ok().map(written),
-            Form::RealInt => function.real_int(&numbers, real(0), int(1)).ok().map(written),
-            Form::RealsToInt => function.reals_to_int(&numbers, real(0), real(1)).ok().map(Value::Int),
-            Form::IntsToReal => function.ints_to_real(&numbers, int(0), int(1)).ok().map(written),
-        }
+    evaluate((module.word, module.real), (function, form), &sources).ok().map(|value| match value {
+        PlainValue::Int(value) => Value::Int(value),
+        PlainValue::Real(bits) => Value::Real(bits),
     })
 }

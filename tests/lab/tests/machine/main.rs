@@ -2,6 +2,7 @@
 //! images, states, on every engine. They need neither the program `reviver` nor its debugger, hence are built with the lab.
 //! `cargo test --workspace --test machine laws::` runs those of one file.
 
+mod constants;
 mod every_row;
 mod exhaustive;
 mod fuzz_seeds;

@@ -1,0 +1,159 @@
+//! A constant expression is the value that the machine computes of the same expression over cells, in each word and
+//! number system; and where the machine traps, the text is refused.
+
+use std::fmt::Write as _;
+
+use reviver_isa::instruction::Class;
+use reviver_lab::campaign::programs;
+use reviver_lab::engine::ALL;
+use reviver_lab::rng::Rng;
+use reviver_lab::run::{End, trace};
+use reviver_lab::subject::Subject;
+
+/// Functions of integers; of reals; of a real and an integer.
+const INTS: [&str; 22] = [
+    "+", "-", "*", "/", "%", "<<", ">>", "&", "^", "|", "max", "min", "mod", "floordiv", "pow", "shr", "lt",
+    "geu", "eq", "~", "u-", "abs",
+];
+const REALS: [&str; 16] = [
+    "+", "-", "*", "/", "max", "min", "hypot", "atan2", "sin", "exp", "sqrt", "log", "u-", "relu", "square",
+    "inv",
+];
+
+/// A random expression, with its leaves as literals and as cells.
+struct Made {
+    folded: String,
+    run: String,
+}
+
+struct Maker<'r> {
+    rng: &'r mut Rng,
+    bits: u32,
+    /// What reals may be scaled by: all of them have to fit into the number system.
+    scales: &'static [&'static str],
+    /// The declarations of the cells.
+    cells: String,
+    count: usize,
+}
+
+impl Maker<'_> {
+    fn made(&mut self, class: Class, depth: u32) -> Made {
+        if depth == 0 || self.rng.chance(15) {
+            return self.leaf(class);
+        }
+        match (class, self.rng.below(12)) {
+            (Class::Int, 0) => {
+                let a = self.made(Class::Real, depth - 1);
+                applied("toint", &[a])
+            }
+            (Class::Real, 0) => {
+                let a = self.made(Class::Int, depth - 1);
+                applied("toreal", &[a])
+            }
+            (Class::Real, 1) => {
+                let (a, b) = (self.made(Class::Real, depth - 1), self.made(Class::Int, depth - 1));
+                applied("powi", &[a, b])
+            }
+            (class, _) => {
+                let name = match class {
+                    Class::Int => *self.rng.pick(&INTS),
+                    Class::Real => *self.rng.pick(&REALS),
+                };
+                let a = self.made(class, depth - 1);
+                let one = ["~", "u-", "abs", "sin", "exp", "sqrt", "log", "relu", "square", "inv"];
+                if one.contains(&name) {
+                    return applied(name, &[a]);
+                }
+                let b = self.made(class, depth - 1);
+                applied(name, &[a, b])
+            }
+        }
+    }
+
+    fn leaf(&mut self, class: Class) -> Made {
+        let text = match class {
+            Class::Int => self.integer(),
+            Class::Real => {
+                let digits = self.rng.within(0..=99_999);
+                let scale = *self.rng.pick(self.scales);
+                format!("{}.{:03}{scale}", digits / 1000, digits % 1000)
+            }
+        };
+        let name = format!("c{}", self.count);
+        self.count += 1;
+        let class = if class == Class::Int { "int" } else { "real" };
+        let _ = writeln!(self.cells, ".var {name}: {class} = {text}");
+        Made { folded: text, run: name }
+    }
+
+    /// Small numbers, and those at the ends of the word, as digits or as bits.
+    fn integer(&mut self) -> String {
+        let (ones, half) = (u64::MAX >> (64 - self.bits), 1u64 << (self.bits - 1));
+        match self.rng.below(6) {
+            0 => format!("{ones:#x}"),
+            1 => format!("{half:#x}"),
+            2 => format!("{}", half - 1),
+            3 => format!("{:#b}", self.rng.bits() & ones),
+            _ => self.rng.within(0..=20).to_string(),
+        }
+    }
+}
+
+fn applied(name: &str, sources: &[Made]) -> Made {
+    let text = |of: fn(&Made) -> &str| match (name, sources) {
+        ("u-", [a]) => format!("(-({}))", of(a)),
+        ("~", [a]) => format!("(~{})", of(a)),
+        (name, [a, b]) if !name.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+            format!("({} {name} {})", of(a), of(b))
+        }
+        (name, sources) => format!("{name}({})", sources.iter().map(of).collect::<Vec<_>>().join(", ")),
+    };
+    Made { folded: text(|made| &made.folded), run: text(|made| &made.run) }
+}
+
+/// The bits of the result, if the program comes to one.
+fn result(engine: usize, text: &str) -> Result<Option<u64>, String> {
+    let subject = Subject::on(ALL[engine], text)?;
+    let machine = trace(&subject, false);
+    let (global, _) = subject.program.global("result").expect("a result");
+    let value = subject.program.value(machine.machine.state(), global, 0);
+    Ok((machine.end == End::Bound).then(|| match value {
+        Some(reviver_vm::values::Value::Int(value)) => value as u64,
+        Some(reviver_vm::values::Value::Real(bits)) => bits,
+        None => 0,
+    }))
+}
+
+#[test]
+fn constants_are_what_the_machine_computes() {
+    let (mut values, mut refusals) = (0, 0);
+    let systems = ["f64", "f32", "fixed", "fixed 16", "fixed 56"];
+    let kinds = [8, 16, 32, 64].into_iter().flat_map(|bits| systems.map(|system| (bits, system)));
+    for (kind, (bits, system)) in kinds.enumerate() {
+        for seed in 0..programs(60) {
+            let mut rng = Rng::new(seed * 32 + kind as u64);
+            let class = if rng.chance(50) { Class::Int } else { Class::Real };
+            let scales: &[&str] = if system == "fixed 56" { &["", "e-3"] } else { &["", "e-3", "e3"] };
+            let mut maker = Maker { rng: &mut rng, bits, scales, cells: String::new(), count: 0 };
+            let Made { folded, run } = maker.made(class, 3);
+            let cells = maker.cells;
+            let class = if class == Class::Int { "int" } else { "real" };
+            let head = format!(".word {bits}\n.real {system}\n.out result: {class}\n");
+            let named = format!("{head}.const K = {folded}\nadd result, K\n");
+            let run = format!("{head}{cells}add result, {run}\n");
+            let engine = seed as usize % ALL.len();
+            let ran = result(engine, &run).unwrap_or_else(|error| panic!("{run}\n{error}"));
+            match (result(engine, &named), ran) {
+                (Ok(folded), ran) if folded == ran && ran.is_some() => values += 1,
+                (Err(error), None) if error.contains("E51") || error.contains("E52") => refusals += 1,
+                // A number of fixed point with more digits than a program can write down: only the machine has it.
+                (Err(error), Some(_)) if error.contains("more digits") => refusals += 1,
+                (named_result, ran) => panic!(
+                    "on {}: {ran:?} is computed, and the constant is {named_result:?}\n\n{named}\n{run}",
+                    ALL[engine].name
+                ),
+            }
+        }
+    }
+    assert!(values >= 200 && refusals >= 50, "{values} values, {refusals} refusals");
+}
