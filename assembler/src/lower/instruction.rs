@@ -2,6 +2,7 @@
 //! function. Whether the result is legal is for the verifier.
 
 use arrayvec::ArrayVec;
+use compact_str::format_compact;
 use reviver_isa::arith::Order;
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::{Form, Function};
@@ -9,7 +10,10 @@ use reviver_isa::instruction::{Class, Instruction, Link, Operand, Place};
 use reviver_isa::update::{OperandShape, Update};
 
 use super::Lowering;
-use super::applied::Source;
+use super::applied::{Checking, Source, Temporaries};
+use super::decision::cell;
+use super::operands;
+use super::temporaries::{VALUE, may_share};
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::parser::words::combine;
@@ -29,7 +33,7 @@ impl Test {
     }
 
     pub(super) fn compare(order: Order, a: Operand, b: Operand) -> Test {
-        Test { function: comparison(order), operands: super::operands([a, b]) }
+        Test { function: comparison(order), operands: operands([a, b]) }
     }
 
     /// A test that holds, in the place of one that is in error.
@@ -87,6 +91,11 @@ impl Lowering<'_> {
             Operands::Cells(_) | Operands::Call(_) => {}
         }
         let (resolved, temporaries) = self.collect(|this| this.resolved(tree));
+        if let Some(instruction) = &resolved
+            && replaces_its_source(instruction, &temporaries)
+        {
+            return self.replace(instruction, temporaries, span);
+        }
         let taken = resolved.and_then(|instruction| {
             self.checking(&instruction, &temporaries, span).map(|checking| (instruction, checking))
         });
@@ -99,6 +108,42 @@ impl Lowering<'_> {
             let Instruction { update, function, operands, link } = instruction;
             this.code.push(update, function, operands, link, span);
         });
+    }
+
+    /// `overwrite k, …` where the new value is computed from k, or found by it: it is computed into a cell of the frame
+    /// first, and taken away from there again behind, as the value that k has then.
+    ///
+    /// ```text
+    /// overwrite k, next[k]    add   value$1, next[k]
+    ///                         overwrite k, value$1
+    ///                         sub   value$1, k
+    /// ```
+    fn replace(&mut self, instruction: &Instruction, temporaries: Temporaries, span: Span) {
+        let Some((Operand::Place(target), sources)) = instruction.operands.split_first() else { return };
+        let class = self.class_of(target.base);
+        let name = format_compact!("{class:?} that replaces");
+        let declared = &self.declared;
+        let elsewhere = |name: &str| declared.is_global(name);
+        let (value, _) = self.current.frame.acquire_for(&name, VALUE, class, elsewhere);
+        let checks = Checking::Taken.checks(class);
+        if checks {
+            self.vacate(value, span);
+        }
+        let computed = std::iter::once(cell(value)).chain(sources.iter().cloned()).take(3).collect();
+        self.between(temporaries, Checking::Taken, span, |this| {
+            this.code.push(Update::Add, instruction.function, computed, Link::None, span);
+        });
+        let target = Operand::Place(target.clone());
+        let copied = |update, to: &Operand, from: &Operand| (update, operands([to.clone(), from.clone()]));
+        for (update, operands) in
+            [copied(instruction.update, &target, &cell(value)), copied(Update::Sub, &cell(value), &target)]
+        {
+            self.code.push(update, Function::Copy, operands, Link::None, span);
+        }
+        if checks {
+            self.vacate(value, span);
+        }
+        self.current.frame.release(&name, value);
     }
 
     /// An instruction with its operands resolved.
@@ -290,4 +335,21 @@ pub(super) fn form(function: Function, result: Option<Class>, sources: &[Source]
             })
     };
     function.forms().find(|f| fits(f, false)).or_else(|| function.forms().find(|f| fits(f, true)))
+}
+
+/// Whether an instruction replaces a cell that its new value may be computed from, or is found by: behind it the machine
+/// couldn't find that value again. What takes the old value as it is needs no temporary.
+fn replaces_its_source(instruction: &Instruction, temporaries: &Temporaries) -> bool {
+    let Some((Operand::Place(target), sources)) = instruction.operands.split_first() else { return false };
+    if !instruction.update.action().may_read_target() {
+        return false;
+    }
+    let is_index = |source: &Operand| match source {
+        Operand::Place(Place { index: Some(index), .. }) => {
+            index.terms().any(|term| term.cell == Some(target.base))
+        }
+        _ => false,
+    };
+    let finds = target.index.is_none() && !target.adjoint && sources.iter().any(is_index);
+    finds || temporaries.sources().any(|source| may_share(source, target))
 }

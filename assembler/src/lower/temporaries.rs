@@ -34,7 +34,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 /// The frame's name for temporaries.
-const VALUE: &str = "value";
+pub(super) const VALUE: &str = "value";
 
 impl Lowering<'_> {
     /// Resolves operands that may be expressions. What they are computed by is to be emitted around what takes
@@ -124,14 +124,9 @@ impl Lowering<'_> {
                     span,
                     "going back, its value couldn't be found again",
                 );
-                let help = match instruction.update.action().may_read_target() {
-                    true => format!(
-                        "compute it in front of this line: `local t = …`, `overwrite {name}, t`, `delocal t = {name}`"
-                    ),
-                    false => format!(
-                        "compute it with a `local` in front of this line, and end that where `{name}` has its value back"
-                    ),
-                };
+                let help = format!(
+                    "compute it with a `local` in front of this line, and end that where `{name}` has its value back"
+                );
                 return self.report.fail(problem.help(help));
             }
             if temporaries.sources().any(|source| may_share(source, &written)) {
@@ -288,7 +283,7 @@ impl Lowering<'_> {
 
 /// Whether what a source reads may be a cell that is written. A parameter may be a global, or the adjoint of one;
 /// nothing else has two names.
-fn may_share(source: &Operand, written: &Place) -> bool {
+pub(super) fn may_share(source: &Operand, written: &Place) -> bool {
     let Operand::Place(place) = source else { return false };
     let other_name = |base: Base| {
         matches!(
