@@ -15,7 +15,7 @@ use crate::tree::{Body, Directive, Statement, StatementNode};
 
 /// The inverse of a whole program.
 ///
-/// Declarations, procedures and macros keep their places; inputs and outputs change roles; the
+/// Declarations, procedures and macros keep their places; inputs and outputs change roles, garbage stays called so; the
 /// statements of main are inverted. An include stays: what it means must be [the same](stays) in
 /// the inverse. The `default` of an input is about the original, and dropped; that of an `.inout` stays:
 /// it may be at both ends. What lanes share at the start of the original may differ where they end, and where the inverse begins,
@@ -112,9 +112,18 @@ fn inverse_directive(directive: &Directive) -> Directive {
             if *role != Role::InOut {
                 declarations.iter_mut().for_each(|declaration| declaration.default = None);
             }
-            Directive::Globals { role: role.inverse(), declarations }
+            Directive::Globals { role: inverse_role(*role), declarations }
         }
         _ => directive.clone(),
+    }
+}
+
+/// The role in the text of the inverse. Garbage keeps its name, so that the inverse of the inverse has it again; marked as
+/// an inverse, the text is given it.
+fn inverse_role(role: Role) -> Role {
+    match role {
+        Role::Garbage => Role::Garbage,
+        role => role.inverse(),
     }
 }
 
@@ -129,7 +138,7 @@ pub(super) fn stays(body: &Body) -> bool {
 fn node_stays(node: &StatementNode) -> bool {
     match &node.statement {
         Statement::Empty => node.label.is_none(),
-        Statement::Directive(Directive::Globals { role, .. }) => *role == role.inverse(),
+        Statement::Directive(Directive::Globals { role, .. }) => *role == inverse_role(*role),
         Statement::Directive(Directive::Ancillas(_)) => true,
         Statement::Directive(_) => !is_record(node) && !is_mark(node),
         Statement::Procedure(_) | Statement::Macro(_) => true,

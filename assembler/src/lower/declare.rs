@@ -179,8 +179,9 @@ impl<'t> Declared<'t> {
     fn directive(&mut self, directive: &Directive, span: Span, report: &mut Reporter) {
         match directive {
             Directive::Globals { role, declarations } => {
+                let role = self.role(*role);
                 for declaration in declarations {
-                    self.global(*role, declaration, report);
+                    self.global(role, declaration, report);
                 }
             }
             Directive::Const { name, value } => {
@@ -204,6 +205,15 @@ impl<'t> Declared<'t> {
             | Directive::Scope(_)
             | Directive::Value(_)
             | Directive::Include { .. } => {}
+        }
+    }
+
+    /// The role that a directive declares. An inverse program is given the garbage of the program that it undoes; the
+    /// text calls it garbage still, so that the inverse of the inverse is that program.
+    fn role(&self, declared: Role) -> Role {
+        match declared {
+            Role::Garbage if self.inverse.is_some() => declared.inverse(),
+            role => role,
         }
     }
 
