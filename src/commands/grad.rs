@@ -37,7 +37,8 @@ fn page(options: &GradOptions) -> Fallible<GradientPage> {
     write::check_state_target(options.save_state.as_deref())?;
     let whole = options.differentiated.whole;
     let subject = Subject { whole, ..subject::subject_besides(start, &[options.from_state.as_deref()])? };
-    let subject = subject::by_strategy(subject, &options.differentiated.strategies)?;
+    let (strategies, from) = (&options.differentiated.strategies, options.from_state.as_deref());
+    let subject = subject::by_strategy(subject, strategies, from)?;
     let loss = subject::loss(&subject, &options.loss)?;
     let inputs = subject::inputs(&subject, &options.differentiated.wrt)?;
     let subject = subject.prepared(std::slice::from_ref(&loss), &subject::variables(&inputs)?, true);

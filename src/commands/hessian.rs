@@ -22,7 +22,7 @@ pub fn run(options: &HessianOptions) -> Fallible {
     }
     let whole = options.differentiated.whole;
     let subject = Subject { whole, ..subject::subject(start)? };
-    let subject = subject::by_strategy(subject, &options.differentiated.strategies)?;
+    let subject = subject::by_strategy(subject, &options.differentiated.strategies, None)?;
     let loss = subject::loss(&subject, &options.loss)?;
     let selections = subject::inputs(&subject, &options.differentiated.wrt)?;
     let inputs = subject::variables(&selections)?;

@@ -17,7 +17,7 @@ pub fn run(options: &JacobianOptions) -> Fallible {
     }
     let whole = options.differentiated.whole;
     let subject = Subject { whole, ..subject::subject(start)? };
-    let subject = subject::by_strategy(subject, &options.differentiated.strategies)?;
+    let subject = subject::by_strategy(subject, &options.differentiated.strategies, None)?;
     let outputs = subject::variables(&subject::outputs(&subject, &options.of)?)?;
     let inputs = subject::variables(&subject::inputs(&subject, &options.differentiated.wrt)?)?;
     subject::check_any("result", &outputs)?;

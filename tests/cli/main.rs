@@ -39,6 +39,7 @@ mod permissions;
 mod pictures;
 mod readers;
 mod refusals;
+mod replacing;
 mod run;
 mod signals;
 mod stacks;

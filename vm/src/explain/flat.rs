@@ -13,6 +13,7 @@ use crate::room::Room;
 use crate::state::TapeEntry;
 use crate::state::values::plural;
 use crate::trap::Cause;
+use crate::travel::Travel;
 
 impl Explainer<'_> {
     /// The trap of an instruction that stands for itself.
@@ -329,9 +330,14 @@ impl Explainer<'_> {
                 (!output).then_some("`--tape 1,2,3` gives the values that are read"),
             ),
             Cause::TapeClass { output, wanted } => (self.tape_class(output, wanted), None),
-            Cause::Irreversible => {
-                (format!("there is no way back over `{words}`: it has thrown information away"), None)
-            }
+            Cause::Irreversible => (
+                format!("there is no way back over `{words}`: it has thrown information away"),
+                (self.travel() == Travel::Forward).then_some(
+                    "the program undoes it itself, and keeps no history: write it so that nothing is lost (`push` what \
+                     would be overwritten; `reviver bennett` rewrites a whole program), or differentiate from outside: \
+                     `reviver grad` keeps a history where one is needed",
+                ),
+            ),
             Cause::ModeIs { on: true } => ("gradient mode is on already".into(), None),
             Cause::ModeIs { on: false } => ("gradient mode is off already".into(), None),
             // The others have words of their own.
