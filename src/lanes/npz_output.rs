@@ -21,7 +21,7 @@ use zip::{CompressionMethod, ZipWriter};
 use super::{DoneBlock, LaneWriter};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::kinds;
-use crate::output::told::{Object, Tellable, number};
+use crate::output::told::{self, Object, Tellable};
 use crate::read::shown;
 
 /// Columns that are kept until all of them are there.
@@ -74,7 +74,7 @@ impl LaneWriter for ColumnsKept {
                 let has_failed = failed.as_ref().as_ref().is_some_and(|status| status.get(lane) != Some(&0));
                 let value =
                     bits.get(lane).filter(|_| !has_failed).map(|&bits| Value::of_bits(column.class, bits));
-                Tellable::Json(value.map_or(Json::Null, |value| number(&program.text(value))))
+                value.map_or(Tellable::Json(Json::Null), |value| told::value(&program, value))
             });
             object.insert(&column.name, told);
         }

@@ -10,7 +10,7 @@ use reviver::{Device, Error, LaneFailure, NotedLanes, Program, SumOverLanes};
 use reviver_vm::values::Value;
 use serde_json::{Map, Value as Json, json};
 
-use super::told::{Object, number};
+use super::told::{self, Object};
 use super::trap;
 use crate::cli::BatchArguments;
 use crate::failure::{Exit, Failure, Fallible, counted};
@@ -205,8 +205,8 @@ impl BatchPage {
         }
         if !self.sums.is_empty() {
             let sums = self.sums.iter();
-            let sums = sums.map(|sum| (sum.name.clone(), number(&self.program.text(Value::Real(sum.bits)))));
-            object.insert("sums", Json::Object(sums.collect()));
+            let sums = sums.map(|sum| (sum.name.clone(), told::value(&self.program, Value::Real(sum.bits))));
+            object.insert("sums", sums.collect::<Object>());
         }
         let noted = [
             ("doubtful", &self.outcome.doubtful),

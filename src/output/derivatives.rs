@@ -8,7 +8,7 @@ use reviver_vm::differentiate::matrices::{Hessian, Jacobian, Sweep, Taylor};
 use reviver_vm::differentiate::{Subject, Trust, Variable};
 use reviver_vm::values::{Value, adjoint_name};
 
-use super::told::{Object, Tellable, TellableCells, number};
+use super::told::{self, Object, Tellable, TellableCells};
 use super::trust::Said;
 use crate::subject::Selection;
 
@@ -28,6 +28,7 @@ impl<'a> Spelling<'a> {
     fn cells(&self, shape: Shape, numbers: &'a [f64]) -> TellableCells<'a> {
         let spelling = Spelling(self.0);
         TellableCells::new(shape, move |n| numbers.get(n).map(|&number| spelling.text(number)))
+            .of_numbers(&self.0.program)
     }
 
     fn list(&self, numbers: &'a [f64]) -> TellableCells<'a> {
@@ -120,7 +121,7 @@ impl<'a> Spelling<'a> {
             Sweep::Forward => "forward",
         };
         let mut members = Object::default();
-        members.insert("values", TellableCells::list(values.len(), value));
+        members.insert("values", TellableCells::list(values.len(), value).of_numbers(&self.0.program));
         members.insert("jacobian", self.lists(&jacobian.rows));
         members.insert("rows", self.names(outputs));
         members.insert("columns", self.names(inputs));
@@ -172,7 +173,7 @@ impl<'a> Spelling<'a> {
 
     fn first_order_json(&self, inputs: &'a [Selection], hessian: &'a Hessian) -> Object<'a> {
         let mut object = Object::default();
-        object.insert("value", number(&self.bits(hessian.value)));
+        object.insert("value", told::value(&self.0.program, Value::Real(hessian.value)));
         object.insert("grad", self.json_vector(inputs, &hessian.gradient));
         object.extend(self.said(&hessian.trust).members());
         object

@@ -13,7 +13,7 @@ use reviver_vm::strategy::{Strategy, Taken, Why};
 use reviver_vm::values::{Value, adjoint_name};
 
 use super::strategy::StrategyTold;
-use super::told::{Object, TellableCells, number};
+use super::told::{self, Object, TellableCells};
 use super::trust::Said;
 use super::verified;
 use crate::failure::{Failure, counted};
@@ -74,7 +74,7 @@ impl GradientPage {
         let gradient = &self.gradient;
         let grad = self.inputs.iter().map(|input| (input.name.clone(), self.adjoints(input).into()));
         let mut object = Object::default();
-        object.insert("value", number(&self.real(gradient.value)));
+        object.insert("value", told::value(&self.subject.program, Value::Real(gradient.value)));
         object.insert("grad", grad.collect::<Object>());
         if self.has_tape() {
             object.insert("tape", self.tape());
@@ -166,6 +166,7 @@ impl GradientPage {
             let origin = input.variables.get(n)?.origin;
             Some(self.real(origin.adjoint(&self.gradient.adjoints)))
         })
+        .of_numbers(&self.subject.program)
     }
 
     fn has_tape(&self) -> bool {
@@ -181,6 +182,7 @@ impl GradientPage {
             let bits = self.gradient.adjoints.input.get(at).copied().unwrap_or_default();
             matches!(entries.get(at), Some(TapeEntry::Real(_))).then(|| self.real(bits))
         })
+        .of_numbers(&self.subject.program)
     }
 
     fn is_unreached(&self) -> bool {

@@ -1,12 +1,12 @@
 //! A run for programs: one object, with only the keys that apply and numbers in full.
 
-use reviver_isa::module::Global;
+use reviver_isa::module::{Global, Shape};
 use reviver_vm::Travel;
 use reviver_vm::digest::state_digest;
 use reviver_vm::garbage::Garbage;
 use serde_json::{Map, Value as Json, json};
 
-use super::told::{Object, Tellable, TellableCells, number};
+use super::told::{self, Object, Tellable, TellableCells};
 use super::{erased, result_cells, resulting_tape, state_bytes, strategy, uses_tape};
 use crate::cli::RunOptions;
 use crate::journey::{Ending, Report, RoundTrip};
@@ -25,10 +25,10 @@ pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
     if !report.shown.entries.is_empty() {
         let entry = move |n: usize| {
             let (name, value) = report.shown.entries.get(n)?;
-            Some(json!({ name: number(&report.program.text(*value)) }))
+            Some(Object::from_iter([(name.clone(), told::value(&report.program, *value))]))
         };
         let count = report.shown.entries.len();
-        object.insert("shown", Tellable::list(count, move |n| Tellable::Json(entry(n).unwrap_or_default())));
+        object.insert("shown", Tellable::list(count, move |n| entry(n).unwrap_or_default().into()));
     }
     if report.shown.left_out > 0 {
         object.insert("shown_left_out", report.shown.left_out);
@@ -103,11 +103,11 @@ fn ending(ending: &Ending, options: &RunOptions, object: &mut Object) {
 }
 
 fn outputs<'r>(report: &'r Report) -> Object<'r> {
-    result_cells(report).map(|cell| told(report, cell)).collect()
+    result_cells(report).map(|cell| cells(report, cell)).collect()
 }
 
 /// A global and what it holds.
-fn told<'r>(report: &'r Report, cell: (usize, &Global)) -> (String, Tellable<'r>) {
+fn cells<'r>(report: &'r Report, cell: (usize, &Global)) -> (String, Tellable<'r>) {
     (cell.1.name.clone(), TellableCells::of(&report.program, report.state(), cell).into())
 }
 
@@ -115,8 +115,9 @@ fn told<'r>(report: &'r Report, cell: (usize, &Global)) -> (String, Tellable<'r>
 fn garbage_object<'r>(report: &'r Report) -> Object<'r> {
     let declared = report.program.declared_garbage().filter(|_| report.travel == Travel::Forward);
     let listed = report.garbage.iter().flat_map(|garbage| &garbage.listed);
-    let listed = listed.map(|cell| (cell.name.clone(), Tellable::Json(number(&cell.found))));
-    declared.map(|cell| told(report, cell)).chain(listed).collect()
+    let cell = |found: &'r str| TellableCells::new(Shape::Scalar, move |_| Some(found.to_owned()));
+    let listed = listed.map(|left| (left.name.clone(), cell(&left.found).of_numbers(&report.program).into()));
+    declared.map(|global| cells(report, global)).chain(listed).collect()
 }
 
 fn round_trip(trip: &RoundTrip, options: &RunOptions, object: &mut Object) {

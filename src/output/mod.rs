@@ -99,6 +99,7 @@ fn result_cells<'r>(report: &'r Report<'_>) -> impl Iterator<Item = (usize, &'r 
 pub fn resulting_tape<'r>(report: &'r Report) -> TellableCells<'r> {
     let entries = resulting_entries(report);
     TellableCells::list(entries.len(), move |n| tape_value(report, n).unwrap_or_default())
+        .of_numbers(&report.program)
 }
 
 /// A value of the resulting tape; none behind the last.

@@ -1,19 +1,28 @@
 //! What is told of arrays, however large: each entry is spelled when it is written, so that neither a text
 //! nor an object of all of them is ever in memory. Knows shapes; doesn't know what the entries mean.
 
+use std::cell::Cell;
 use std::fmt;
 use std::io::{self, Write};
 use std::rc::Rc;
 
 use reviver_escape::JsonWriter;
-use reviver_isa::module::{Global, Shape};
+use reviver_isa::module::{Global, RealSystem, Shape};
+use reviver_isa::number::{FixedForReaders, fixed_for_readers};
+use reviver_vm::values::Value;
 use reviver_vm::{Program, State};
-use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq as _, Serializer};
 use serde_json::{Map, Number, Value as Json};
 
 /// A number with all its digits; other text as a string.
 pub fn number(text: &str) -> Json {
     text.parse::<Number>().map_or_else(|_| Json::String(text.to_owned()), Json::Number)
+}
+
+/// A value of a program.
+pub fn value<'a>(program: &Program, value: Value) -> Tellable<'a> {
+    let text = program.text(value);
+    TellableCells::new(Shape::Scalar, move |_| Some(text.clone())).of_numbers(program).into()
 }
 
 /// Spells the entry of a number; some have nothing to be told.
@@ -32,11 +41,22 @@ pub fn told_shape(shape: Shape, count: usize) -> Shape {
 pub struct TellableCells<'a> {
     shape: Shape,
     spell: Spell<'a>,
+    /// Fraction bits of the program's reals, if they are fixed point.
+    fraction_bits: Option<u8>,
 }
 
 impl<'a> TellableCells<'a> {
     pub fn new(shape: Shape, spell: impl Fn(usize) -> Option<String> + 'a) -> TellableCells<'a> {
-        TellableCells { shape, spell: Rc::new(spell) }
+        TellableCells { shape, spell: Rc::new(spell), fraction_bits: None }
+    }
+
+    /// The same, as numbers of a program.
+    pub fn of_numbers(mut self, program: &Program) -> TellableCells<'a> {
+        self.fraction_bits = match program.module().real {
+            RealSystem::Fixed(bits) => Some(bits),
+            RealSystem::F64 | RealSystem::F32 => None,
+        };
+        self
     }
 
     /// A list of so many.
@@ -48,7 +68,28 @@ impl<'a> TellableCells<'a> {
     pub fn of(program: &'a Program, state: &'a State, (n, global): (usize, &Global)) -> TellableCells<'a> {
         let shape = told_shape(global.shape, program.count(state, n));
         let spell = move |element| program.value(state, n, element).map(|value| program.text(value));
-        TellableCells::new(shape, spell)
+        TellableCells::new(shape, spell).of_numbers(program)
+    }
+
+    /// An entry for programs; `found` is set where it has units. Integers have no point.
+    fn json(&self, n: usize, found: &Cell<bool>) -> Json {
+        let Some(text) = (self.spell)(n) else { return Json::Null };
+        match self.fixed(&text) {
+            Some(fixed) => {
+                found.set(found.get() || fixed.units.is_some());
+                number(&fixed.text)
+            }
+            None => number(&text),
+        }
+    }
+
+    fn fixed(&self, text: &str) -> Option<FixedForReaders> {
+        self.fraction_bits.filter(|_| text.contains('.')).and_then(|bits| fixed_for_readers(bits, text))
+    }
+
+    /// The integer that an entry is, if no f64 is the number.
+    fn units(&self, n: usize) -> Option<i64> {
+        (self.spell)(n).and_then(|text| self.fixed(&text)).and_then(|fixed| fixed.units)
     }
 
     fn entry(&self, n: usize, f: &mut fmt::Formatter) -> fmt::Result {
@@ -92,6 +133,7 @@ fn listed(
 /// A part of what is told to programs.
 pub enum Tellable<'a> {
     Json(Json),
+    Cells(TellableCells<'a>),
     /// So many parts, each of which is made when it is told.
     List(usize, Rc<dyn Fn(usize) -> Tellable<'a> + 'a>),
     Object(Object<'a>),
@@ -127,8 +169,7 @@ impl<T: Into<Json>> From<T> for Tellable<'_> {
 
 impl<'a> From<TellableCells<'a>> for Tellable<'a> {
     fn from(cells: TellableCells<'a>) -> Self {
-        let TellableCells { shape, spell } = cells;
-        Tellable::shaped(shape, move |n| Tellable::Json(spell(n).map_or(Json::Null, |text| number(&text))))
+        Tellable::Cells(cells)
     }
 }
 
@@ -138,17 +179,55 @@ impl<'a> From<Object<'a>> for Tellable<'a> {
     }
 }
 
-impl Serialize for Tellable<'_> {
+/// A part while it is written; `found` is set where a number has units.
+struct Written<'t, 'a> {
+    told: &'t Tellable<'a>,
+    found: &'t Cell<bool>,
+}
+
+impl Serialize for Written<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
+        let Written { told, found } = *self;
+        match told {
             Tellable::Json(json) => json.serialize(serializer),
+            Tellable::Cells(cells) => match cells.shape {
+                Shape::Scalar => cells.json(0, found).serialize(serializer),
+                Shape::Vector(count) => {
+                    serializer.collect_seq((0..count as usize).map(|n| cells.json(n, found)))
+                }
+                Shape::Matrix(rows, columns) => {
+                    let row = |row| Row { cells, cells_before: row * columns as usize, columns, found };
+                    serializer.collect_seq((0..rows as usize).map(row))
+                }
+                Shape::Stack => serializer.collect_seq([(); 0]),
+            },
             Tellable::List(count, part) => {
                 let mut list = serializer.serialize_seq(Some(*count))?;
-                (0..*count).try_for_each(|n| list.serialize_element(&part(n)))?;
+                (0..*count).try_for_each(|n| list.serialize_element(&Written { told: &part(n), found }))?;
                 list.end()
             }
-            Tellable::Object(object) => object.serialize(serializer),
+            Tellable::Object(object) => {
+                let mut map = serializer.serialize_map(Some(object.0.len()))?;
+                let mut members = object.0.iter();
+                members.try_for_each(|(key, told)| map.serialize_entry(key, &Written { told, found }))?;
+                map.end()
+            }
         }
+    }
+}
+
+/// A row of a matrix while it is written.
+struct Row<'t, 'a> {
+    cells: &'t TellableCells<'a>,
+    cells_before: usize,
+    columns: u32,
+    found: &'t Cell<bool>,
+}
+
+impl Serialize for Row<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Row { cells, cells_before, columns, found } = *self;
+        serializer.collect_seq((0..columns as usize).map(|n| cells.json(cells_before + n, found)))
     }
 }
 
@@ -188,10 +267,62 @@ impl<'a> FromIterator<(String, Tellable<'a>)> for Object<'a> {
     }
 }
 
+/// The whole object, with `units` behind it where numbers have some.
 impl Serialize for Object<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        self.0.iter().try_for_each(|(key, told)| map.serialize_entry(key, told))?;
+        let found = Cell::new(false);
+        let mut map = serializer.serialize_map(None)?;
+        self.0
+            .iter()
+            .try_for_each(|(key, told)| map.serialize_entry(key, &Written { told, found: &found }))?;
+        if found.get() {
+            map.serialize_entry("units", &Units(self))?;
+        }
         map.end()
+    }
+}
+
+/// The integers of the numbers that no f64 holds, each under its JSON pointer (RFC 6901).
+struct Units<'t, 'a>(&'t Object<'a>);
+
+impl Serialize for Units<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, told) in &self.0.0 {
+            units_of(told, &pointer("", key), &mut map)?;
+        }
+        map.end()
+    }
+}
+
+fn pointer(to: &str, key: &str) -> String {
+    format!("{to}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+fn units_of<M: SerializeMap>(told: &Tellable, to: &str, map: &mut M) -> Result<(), M::Error> {
+    match told {
+        Tellable::Json(_) => Ok(()),
+        Tellable::Cells(cells) => {
+            let mut entry = |n: usize, to: &str| match cells.units(n) {
+                // As text: a reader of f64 would round it.
+                Some(units) => map.serialize_entry(to, &units.to_string()),
+                None => Ok(()),
+            };
+            match cells.shape {
+                Shape::Scalar => entry(0, to),
+                Shape::Vector(count) => (0..count as usize).try_for_each(|n| entry(n, &format!("{to}/{n}"))),
+                Shape::Matrix(rows, columns) => (0..rows as usize * columns as usize).try_for_each(|n| {
+                    let (row, column) = (n / columns as usize, n % columns as usize);
+                    entry(n, &format!("{to}/{row}/{column}"))
+                }),
+                Shape::Stack => Ok(()),
+            }
+        }
+        Tellable::List(count, part) => {
+            (0..*count).try_for_each(|n| units_of(&part(n), &format!("{to}/{n}"), map))
+        }
+        Tellable::Object(object) => {
+            object.0.iter().try_for_each(|(key, told)| units_of(told, &pointer(to, key), map))
+        }
     }
 }

@@ -26,6 +26,7 @@ mod engines;
 mod escapes;
 mod explain;
 mod first_hour;
+mod fixed_json;
 mod images;
 mod json_errors;
 mod levels;

@@ -1,0 +1,94 @@
+//! Fixed-point numbers in JSON, for readers that know floats only.
+
+use serde_json::{Value, json};
+
+use crate::support::{reviver, with_input};
+
+/// The integer that a number of `fixed` is: by its text, as this machine reads it.
+fn units(number: &str, fraction_bits: u32) -> i128 {
+    let (whole, fraction) = number.trim_start_matches('-').split_once('.').unwrap();
+    let digits: String = [whole, fraction].concat();
+    // Rounded half up: no text of the tests lies in the middle.
+    let scaled: i128 = digits.parse::<i128>().unwrap() << fraction_bits.min(40);
+    let scale = 10i128.pow(fraction.len() as u32);
+    let rounded = (scaled + scale / 2) / scale;
+    if number.starts_with('-') { -rounded } else { rounded }
+}
+
+/// Every number is the same for a reader of f64 and for `--set`, or has its integer beside it.
+#[test]
+fn a_reader_of_floats_finds_the_number_or_its_integer() {
+    let text = ".real fixed 40\n.inout x: real\n.out y: real\n        add y, x\n";
+    let values = [
+        "0.1",
+        "-0.1",
+        "3.3",
+        "1000000.5",
+        "0.0000001",
+        "7999.123456789",
+        "-8000000.000000000001",
+        "8191.9999999",
+        "4097.3333333",
+        "8388607.9999999999",
+        "123456.123456789",
+        "1048576.00000000023",
+        "5000000.25",
+    ];
+    let mut with_integer = 0;
+    for value in values {
+        let ran = with_input(&format!("run - --set x={value} --json"), text.as_bytes()).expect(0);
+        let told = ran.json();
+        let (_, behind) = ran.stdout.split_once("\"y\":").unwrap();
+        let number: String = behind.chars().take_while(|c| !matches!(c, ',' | '}')).collect();
+        let beside = &told["units"]["/outputs/y"];
+        let read: f64 = number.parse().unwrap();
+        // Scaling by a power of two is exact.
+        let scaled = read * 2f64.powi(40);
+        match beside {
+            Value::String(integer) => {
+                with_integer += 1;
+                let integer: i128 = integer.parse().unwrap();
+                assert_ne!((integer as f64) as i128, integer, "{value}: an f64 would have held it");
+            }
+            _ => {
+                assert_eq!(scaled.fract(), 0.0, "{value}: {number}");
+                assert_eq!(units(&number, 40), scaled as i128, "{value}: {number}");
+            }
+        }
+        let again = with_input(&format!("run - --set x={number} --json"), text.as_bytes()).expect(0);
+        assert_eq!(again.stdout, ran.stdout, "{value}");
+    }
+    assert!((1..values.len()).contains(&with_integer), "{with_integer}");
+}
+
+/// Wherever numbers are told: of arrays, on tapes, shown, in gradients and their matrices.
+#[test]
+fn integers_stand_beside_all_numbers_that_need_them() {
+    let text = "\
+.real fixed
+.inout A[2, 2]: real default 1
+.inout x: real default 123456.123456789
+.out y: real
+        add  A[1, 0], x
+        show x
+        add  y, x
+        local t = x
+        write t
+        delocal t: real
+";
+    let told = with_input("run - --json", text.as_bytes()).expect(0).json();
+    let units = told["units"].as_object().unwrap();
+    let mut places: Vec<&str> = units.keys().map(String::as_str).collect();
+    places.sort_unstable();
+    assert_eq!(places, ["/outputs/A/1/0", "/outputs/x", "/outputs/y", "/shown/0/x", "/tape/0"]);
+    assert_eq!(units["/outputs/x"], units["/shown/0/x"]);
+    assert!(units["/outputs/x"].as_str().unwrap().parse::<i64>().unwrap() > 1 << 53);
+    let scaled = ".real fixed\n.inout x: real default 3\n.out y: real\n        add y, x * 123456.123456789\n";
+    for (command, place) in [("grad - --loss y --json", "/grad/x"), ("grad - --loss y --json", "/value")] {
+        let told = with_input(command, scaled.as_bytes()).expect(0).json();
+        assert!(told["units"][place].is_string(), "{command}: {told}");
+    }
+    // Floats need none.
+    let told = reviver("run programs/leapfrog.rasm --real f64 --json").expect(0).json();
+    assert_eq!(told["units"], json!(null));
+}
