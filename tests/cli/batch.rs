@@ -160,7 +160,7 @@ fn a_wrong_file_is_told_with_its_place() {
 fn arrow_is_missed_where_it_was_left_out() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
-    let cure = "cargo install reviver --features arrow";
+    let cure = "cargo install --path . --features arrow";
     for (name, beginning) in [("in.arrow", &b"ARROW1\0\0"[..]), ("in.arrows", b"\xff\xff\xff\xff\x10\0\0\0")]
     {
         folder.file(name, beginning);
