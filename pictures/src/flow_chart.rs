@@ -23,6 +23,8 @@ pub struct FlowNode {
     pub lines: Vec<String>,
     /// The node that a test jumps to: an assertion, or a place that is always jumped to.
     pub jump: Option<usize>,
+    /// The outcome of the condition with which a test jumps, or an assertion is jumped to.
+    pub jumps_if: bool,
     /// Whether the next node is come to from here without a jump.
     pub falls: bool,
 }
@@ -86,7 +88,9 @@ impl FlowChart {
         canvas.text((centre, top + 14.0), &self.name, title);
         self.falls(canvas, &placed, centre);
         for (lanes, side) in [(&down, 1.0), (&up, -1.0)] {
-            lanes.iter().for_each(|lane| jump(canvas, &placed, lane, (centre, widest, side)));
+            let draw =
+                |lane: &Lane| jump(canvas, &placed, (lane, self.outcomes(lane)), (centre, widest, side));
+            lanes.iter().for_each(draw);
         }
         for (node, place) in self.nodes.iter().zip(&placed) {
             draw_node(canvas, node, *place, centre);
@@ -120,12 +124,17 @@ impl FlowChart {
             let bottom = above.top + above.height;
             canvas.arrow(&[(centre, bottom), (centre, below.top)], Ink::Text);
             if from.shape == FlowShape::Test {
-                canvas.text((centre + 6.0, bottom + 9.0), "f", NOTE);
+                canvas.text((centre + 6.0, bottom + 9.0), outcome(!from.jumps_if), NOTE);
             }
             if to.shape == FlowShape::Assertion {
-                canvas.text((centre + 9.0, below.top - 10.0), "f", NOTE);
+                canvas.text((centre + 9.0, below.top - 10.0), outcome(!to.jumps_if), NOTE);
             }
         }
+    }
+
+    /// With which outcomes a jump leaves its test, and arrives at its assertion.
+    fn outcomes(&self, lane: &Lane) -> [bool; 2] {
+        [lane.from, lane.to].map(|n| self.nodes.get(n).is_none_or(|node| node.jumps_if))
     }
 
     /// The jumps downward, or upward: short ones next to the column, and none in another's way.
@@ -161,7 +170,17 @@ fn place(node: &FlowNode, y: &mut f64) -> Placed {
     placed
 }
 
-fn jump(canvas: &mut Canvas, placed: &[Placed], lane: &Lane, (centre, widest, side): (f64, f64, f64)) {
+/// How the outcome of a condition is written.
+fn outcome(holds: bool) -> &'static str {
+    if holds { "t" } else { "f" }
+}
+
+fn jump(
+    canvas: &mut Canvas,
+    placed: &[Placed],
+    (lane, [leaves, arrives]): (&Lane, [bool; 2]),
+    (centre, widest, side): (f64, f64, f64),
+) {
     let (Some(from), Some(to)) = (placed.get(lane.from), placed.get(lane.to)) else { return };
     let beside = centre + side * (widest / 2.0 + 18.0 + LANE * lane.number as f64);
     let (start, end) = (centre + side * from.width / 2.0, centre + side * to.width / 2.0);
@@ -169,10 +188,10 @@ fn jump(canvas: &mut Canvas, placed: &[Placed], lane: &Lane, (centre, widest, si
     canvas.arrow(&way, Ink::Curve(if side > 0.0 { 0 } else { 1 }));
     let note = Letters { side: if side > 0.0 { Side::Start } else { Side::End }, ..NOTE };
     if from.height > 20.0 {
-        canvas.text((start + side * 3.0, from.middle() - 8.0), "t", note);
+        canvas.text((start + side * 3.0, from.middle() - 8.0), outcome(leaves), note);
     }
     if to.height > 20.0 {
-        canvas.text((end + side * 10.0, to.middle() - 9.0), "t", note);
+        canvas.text((end + side * 10.0, to.middle() - 9.0), outcome(arrives), note);
     }
 }
 
@@ -209,7 +228,7 @@ mod tests {
     use super::*;
 
     fn node(shape: FlowShape, jump: Option<usize>) -> FlowNode {
-        FlowNode { shape, lines: vec!["x == 0".into()], jump, falls: true }
+        FlowNode { shape, lines: vec!["x == 0".into()], jump, jumps_if: true, falls: true }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use reviver_isa::instruction::{Instruction, Link};
 use reviver_isa::module::{Module, Procedure};
-use reviver_isa::structure::BlockKind;
+use reviver_isa::structure::{Block, BlockKind, Side};
 use reviver_isa::text::Speller;
 use reviver_isa::update::{OperandShape, Update};
 use reviver_pictures::flow_chart::{FlowChart, FlowNode, FlowShape};
@@ -49,6 +49,7 @@ fn chart(program: &Program, procedure: &Procedure) -> FlowChart {
         shape: FlowShape::End,
         lines: vec![text.to_owned()],
         jump: None,
+        jumps_if: true,
         falls: true,
     };
     for at in procedure.entry..=procedure.exit {
@@ -59,7 +60,8 @@ fn chart(program: &Program, procedure: &Procedure) -> FlowChart {
                 let text = if at == procedure.entry { "begin" } else { "end" };
                 chart.nodes.push(end(text));
             }
-            OperandShape::Branch => chart.nodes.push(branch(speller, instruction)),
+            _ if is_part_of_condition(program, at, instruction) => {}
+            OperandShape::Branch => chart.nodes.push(branch(program, speller, (at, instruction))),
             _ => step(program, speller, (at, instruction), &mut chart.nodes),
         }
         nodes_of.push(chart.nodes.len().saturating_sub(1));
@@ -77,14 +79,55 @@ fn chart(program: &Program, procedure: &Procedure) -> FlowChart {
     chart
 }
 
+/// Whether an instruction computes a condition of an `if`, a loop or an `assert`, or takes that back. The chart has the
+/// condition as it was written.
+fn is_part_of_condition(program: &Program, at: u32, instruction: &Instruction) -> bool {
+    let Some((block, seam)) = program.seam(at) else { return false };
+    let is_guarded = matches!(block.kind, BlockKind::If { .. } | BlockKind::Loop { .. });
+    match (&instruction.link, instruction.update.shape()) {
+        // The pairs of a statement lead from one of its seams to another, those of its condition don't.
+        (Link::Partner(partner), _) => {
+            let is_assert = matches!(block.kind, BlockKind::Assert { .. });
+            (is_guarded || is_assert) && block.seam_of(*partner) == Some(seam)
+        }
+        _ => is_guarded,
+    }
+}
+
 /// A half of a branch pair.
-fn branch(speller: Speller<'_>, instruction: &Instruction) -> FlowNode {
+fn branch(program: &Program, speller: Speller<'_>, (at, instruction): (u32, &Instruction)) -> FlowNode {
     let is_test = instruction.update == Update::Br;
     if instruction.operands.is_empty() {
-        return FlowNode { shape: FlowShape::Always, lines: Vec::new(), jump: None, falls: !is_test };
+        let (shape, lines) = (FlowShape::Always, Vec::new());
+        return FlowNode { shape, lines, jump: None, jumps_if: true, falls: !is_test };
     }
     let shape = if is_test { FlowShape::Test } else { FlowShape::Assertion };
-    FlowNode { shape, lines: vec![speller.condition(instruction)], jump: None, falls: true }
+    let (text, jumps_if) = program
+        .seam(at)
+        .and_then(|(block, seam)| written(speller, block, seam, instruction))
+        .unwrap_or_else(|| (speller.condition(instruction), true));
+    FlowNode { shape, lines: vec![text], jump: None, jumps_if, falls: true }
+}
+
+/// The condition of an `if` or a loop as it was written, and with which outcome of it its branch jumps.
+fn written(
+    speller: Speller<'_>,
+    block: &Block,
+    seam: usize,
+    instruction: &Instruction,
+) -> Option<(String, bool)> {
+    let is_first = seam == 0;
+    let (predicate, _) = block.guard(if is_first { Side::Entry } else { Side::Exit })?;
+    let has_two_bodies = block.seams.len() > 2;
+    let jumps_if = match &block.kind {
+        // Over the body where the condition doesn't hold, and so past it to the end. With an `else` the first body jumps
+        // over the second one, and its end is where the condition holds.
+        BlockKind::If { .. } => has_two_bodies && !is_first,
+        // Back to the beginning, where the condition of the beginning doesn't hold, as long as that of the end doesn't.
+        // Of two bodies the second one leads back, and the condition between them jumps over it.
+        _ => has_two_bodies && instruction.update == Update::Br,
+    };
+    Some((speller.predicate(predicate), jumps_if))
 }
 
 /// Adds an instruction to the box that is open, as it was written.
@@ -106,7 +149,13 @@ fn step(
         }
     };
     if !matches!(nodes.last(), Some(node) if node.shape == FlowShape::Steps) {
-        nodes.push(FlowNode { shape: FlowShape::Steps, lines: Vec::new(), jump: None, falls: true });
+        nodes.push(FlowNode {
+            shape: FlowShape::Steps,
+            lines: Vec::new(),
+            jump: None,
+            jumps_if: true,
+            falls: true,
+        });
     }
     let lines = nodes.last_mut().map(|node| &mut node.lines);
     if let Some((lines, text)) = lines.zip(text)
