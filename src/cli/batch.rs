@@ -8,7 +8,7 @@ use reviver::{CompileOptions, EngineChoice};
 use reviver_vm::notation::Notation;
 
 use super::Force;
-use super::counts::{count, count_from_1};
+use super::counts::{count, threads};
 use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 
 /// Run a program at very many inputs: one lane for each line of a file.
@@ -52,8 +52,9 @@ pub struct BatchArguments {
     /// graphics processor where there is one that is no software, and the cores for what it can't do (`auto`)
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: String,
-    /// How many cores of the processor take part; all of them if not given
-    #[arg(long, value_name = "N", value_parser = count_from_1::<NonZeroU16>, allow_negative_numbers = true)]
+    /// Use at most N threads of the processor, from 1 to 1024; the default is one for each core. Lanes of a thread that the system
+    /// doesn't start go to the others
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub threads: Option<NonZeroU16>,
     /// Who makes the steps on the processor: the interpreter (`interp`), native code (`jit`), or native code where there is some (`auto`)
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]

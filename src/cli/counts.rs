@@ -1,6 +1,9 @@
 //! Numbers of things and temperatures, as arguments are. Knows no option.
 
+use std::num::NonZeroU16;
 use std::str::FromStr;
+
+use reviver_vm::workers::MOST_THREADS;
 
 /// How many.
 pub(super) fn count<T: FromStr>(text: &str) -> Result<T, String> {
@@ -10,6 +13,12 @@ pub(super) fn count<T: FromStr>(text: &str) -> Result<T, String> {
 /// How many, and at least one: of a number that can't be 0.
 pub(super) fn count_from_1<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| refusal(text, "1"))
+}
+
+/// How many threads: at least one, and no more than are ever started.
+pub(super) fn threads(text: &str) -> Result<NonZeroU16, String> {
+    let threads = text.parse().ok().filter(|threads: &NonZeroU16| u32::from(threads.get()) <= MOST_THREADS);
+    threads.ok_or_else(|| format!("a whole number from 1 to {MOST_THREADS} is expected"))
 }
 
 /// A temperature.
@@ -42,6 +51,13 @@ mod tests {
         }
         assert_eq!(count_from_1::<NonZero<u16>>("3").map(NonZero::get), Ok(3));
         assert_eq!(count_from_1::<NonZero<u16>>("65536").err().as_deref(), Some("that is too large"));
+        for text in ["1", "1024"] {
+            assert_eq!(threads(text).map(|threads| threads.get().to_string()), Ok(text.into()));
+        }
+        for text in ["0", "1025", "65537", "18446744073709551616", "-1", "many"] {
+            let range = "a whole number from 1 to 1024 is expected".to_owned();
+            assert_eq!(threads(text), Err(range), "{text}");
+        }
         for text in ["0", "00", "-1", "many"] {
             assert_eq!(count_from_1::<NonZero<u32>>(text).err(), at_least(1), "{text}");
         }

@@ -1,7 +1,7 @@
 //! What every command that runs a program is told: the program, its numbers and what it is given; and, if
 //! the command runs it from one end to the other, how.
 
-use std::num::NonZeroU32;
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::thread;
 
@@ -11,7 +11,7 @@ use reviver::{CheckLevel, CompileOptions, EngineChoice};
 use reviver_isa::module::{RealSystem, Word};
 use reviver_vm::notation::Notation;
 
-use super::counts::{count, count_from_1};
+use super::counts::{count, threads};
 
 /// Other values for constants of the text.
 #[derive(Debug, Default, Args)]
@@ -62,14 +62,15 @@ pub struct Start {
     /// Stop after so many steps in each direction, with exit code 5
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
-    /// Who makes the steps: the interpreter (`interp`), native code that is made when it is first needed (`jit`), or native
-    /// code once a run is long (`auto`). What comes out is the same. With `--exact`, for second derivatives and for Taylor
-    /// coefficients it is always the interpreter
+    /// Execution engine: the interpreter (`interp`), native code from the first step on (`jit`), or native code as soon as a run is
+    /// long and another thread has compiled it (`auto`). The results are the same. With `--exact`, for second derivatives and for
+    /// Taylor coefficients it is always the interpreter
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
-    /// How many threads make tasks (`par`) at the same time; without this, as many as there are cores. What comes out is the same
-    #[arg(long, value_name = "N", value_parser = count_from_1::<NonZeroU32>, allow_negative_numbers = true)]
-    pub threads: Option<NonZeroU32>,
+    /// Execute tasks (`par`) with at most N threads, from 1 to 1024; the default is one for each core. The results are the same, and
+    /// tasks of a thread that the system doesn't start go to the others
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
+    pub threads: Option<NonZeroU16>,
     #[command(flatten)]
     pub checking: LevelOption,
     /// Print one JSON object instead of text
@@ -92,7 +93,7 @@ impl Start {
     /// How many threads make tasks.
     pub fn threads(&self) -> u32 {
         let cores = || thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-        self.threads.map_or_else(cores, NonZeroU32::get)
+        self.threads.map_or_else(cores, |threads| threads.get().into())
     }
 
     /// How integers are written and read.

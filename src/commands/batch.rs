@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use reviver::batch::device::{BlockOutcome, zeros};
@@ -12,6 +11,7 @@ use reviver::{Batch, BatchOptions, Device, Error, Executable, LaneInputs};
 use reviver_isa::module::{Role, Shape};
 use reviver_vm::differentiate::Subject;
 use reviver_vm::notation::Notation;
+use reviver_vm::workers::beside;
 use reviver_vm::{Program, Travel};
 
 use crate::cli::BatchArguments;
@@ -421,17 +421,15 @@ fn blocks(
     let first = read_block(plan, input, size.lanes, &progress, page);
     let mut next = first.map_err(BatchStop::before_the_end)?;
     while let Some(block) = next {
-        let (ran, (written, read)) = thread::scope(|scope| {
-            let (running, progress, own) = (&mut *running, &progress, &block);
-            let ran = scope.spawn(move || carried_out(plan, running, own, progress));
-            let meanwhile = (
-                before.take().map_or(Ok(()), |done| write_block(plan, output, done, page)),
-                read_block(plan, input, size.lanes, progress, page),
-            );
-            (ran.join().unwrap_or(Err(Error::LostThread)), meanwhile)
-        });
+        let (ran, (written, read)) = beside(
+            || carried_out(plan, &mut *running, &block, &progress),
+            || {
+                let written = before.take().map_or(Ok(()), |done| write_block(plan, output, done, page));
+                (written, read_block(plan, input, size.lanes, &progress, page))
+            },
+        );
         written.map_err(BatchStop::unwritten)?;
-        let (done, time) = ran.map_err(|error| {
+        let (done, time) = ran.unwrap_or(Err(Error::LostThread)).map_err(|error| {
             BatchStop::before_the_end(ended_by(options, page, &block, running.lanes(), error))
         })?;
         page.watch.run += time;

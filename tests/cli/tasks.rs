@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, reviver};
+use crate::support::{Folder, command, ran, reviver};
 
 /// What no number of threads may change.
 fn told(object: &Value) -> String {
@@ -111,6 +111,37 @@ fn functions_of_others_have_their_derivatives() {
             close(&object["grad"]["y"], by_y);
         }
     }
+}
+
+/// A stack that no system has room for keeps every thread from starting.
+#[test]
+fn threads_that_cant_start_leave_their_work_to_the_others() {
+    let folder = Folder::new();
+    let lanes = folder.file("lanes.csv", "n\n1\n2\n30\n");
+    let tree = "run programs/tree_of_tasks.rasm --set rounds=200";
+    let batch = format!("batch programs/fib.rasm --lanes {lanes} --device cpu");
+    for line in [format!("{tree} --engine interp"), format!("{tree} --engine jit"), tree.to_owned(), batch] {
+        let line = format!("{line} --threads 4");
+        let mut crowded = command();
+        crowded.env("RUST_MIN_STACK", (1_u64 << 60).to_string());
+        let found = ran(crowded.args(line.split_whitespace()), b"").expect(0);
+        assert_eq!(found.stdout, reviver(&line).expect(0).stdout, "{line}");
+    }
+}
+
+#[test]
+fn a_number_of_threads_has_a_bound() {
+    for threads in ["0", "1025", "65536", "4000000000", "99999999999999999999", "-1"] {
+        for command in [
+            "run programs/fib.rasm",
+            "grad programs/besselj.rasm --loss out",
+            "batch programs/fib.rasm --lanes x",
+        ] {
+            let line = format!("{command} --threads {threads}");
+            reviver(&line).expect(2).says("a whole number from 1 to 1024 is expected");
+        }
+    }
+    reviver("run programs/tree_of_tasks.rasm --threads 1024").expect(0);
 }
 
 #[test]

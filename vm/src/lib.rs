@@ -84,6 +84,7 @@ pub mod strategy;
 pub mod trap;
 pub mod travel;
 pub mod watch;
+pub mod workers;
 
 pub use level::CheckLevel;
 pub use machine::{Machine, Runner};

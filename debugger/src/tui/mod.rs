@@ -163,7 +163,7 @@ impl Stage {
                 Effect::Clear => self.screen.clear()?,
                 Effect::Suspend => self.suspend()?,
                 Effect::Run(errand) => {
-                    self.returning = Some(errand.start()?);
+                    self.returning = Some(errand.start());
                     self.last_tick = Instant::now();
                     let done = self.arrived(AT_ONCE)?;
                     due.extend(done.into_iter().flat_map(|done| self.app.returned(done)));

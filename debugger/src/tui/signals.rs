@@ -62,7 +62,7 @@ mod unix {
             let signals = Signals::default();
             flag::register(SIGINT, signals.interrupt.clone())?;
             flag::register(SIGCONT, signals.resumed.clone())?;
-            end_at_last(Arriving::new(ending())?)?;
+            end_at_last(Arriving::new(ending())?);
             for signal in ending() {
                 let has_come = Arc::new(AtomicBool::new(false));
                 flag::register_conditional_default(signal, has_come.clone())?;
@@ -73,9 +73,9 @@ mod unix {
         }
     }
 
-    /// Ends the process by a signal that nobody heeds: reading from a terminal that is gone may never
-    /// return.
-    fn end_at_last(mut arriving: Arriving) -> io::Result<()> {
+    /// Ends the process by a signal that nothing heeds: reading from a terminal that is gone may never
+    /// return. Where the system starts no thread, only a second signal does.
+    fn end_at_last(mut arriving: Arriving) {
         let wait = move || {
             for signal in arriving.forever() {
                 thread::sleep(AT_LAST);
@@ -83,7 +83,7 @@ mod unix {
                 let _ = emulate_default_handler(signal);
             }
         };
-        thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
+        let _ = thread::Builder::new().name("signals".into()).spawn(wait);
     }
 
     /// Ends the process as a signal does that nobody has caught.

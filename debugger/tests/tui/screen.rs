@@ -74,7 +74,7 @@ impl Screen {
     }
 
     fn run(&mut self, errand: Errand) -> Vec<Effect> {
-        let returning = errand.start().unwrap();
+        let returning = errand.start();
         loop {
             match returning.recv_timeout(self.patience) {
                 Ok(done) => return self.app.returned(done.unwrap_or_else(|panic| resume_unwind(panic))),

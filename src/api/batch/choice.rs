@@ -19,7 +19,7 @@ impl Device {
         Device(Arc::new(Cpu::all()))
     }
 
-    /// So many threads of this machine; at least one.
+    /// So many threads of this machine: at least one, at most 1024, and fewer where the system starts no more.
     pub fn cpu_with(threads: usize) -> Device {
         Device(Arc::new(Cpu::new(threads)))
     }

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use reviver_vm::workers::{MOST_THREADS, share};
+
 use super::device::{BlockOutcome, LaneBlock, LaneDevice, LaneFailure, LanesDone, PreparedLanes};
 use super::group::{GroupLanes, PlanGroups, ThreadGroups};
 use super::lane::{self, LaneRow};
@@ -25,7 +27,7 @@ pub(super) struct Cpu {
 
 impl Cpu {
     pub fn new(threads: usize) -> Cpu {
-        Cpu { threads: threads.max(1) }
+        Cpu { threads: threads.clamp(1, MOST_THREADS as usize) }
     }
 
     /// All of them.
@@ -101,15 +103,10 @@ impl PreparedLanes for CpuLanes {
         let groups = self.groups(lanes);
         let compile = begun.elapsed();
         let work = Work { first, inputs, pieces, groups, failed: AtomicU64::new(u64::MAX), progress };
-        let outcomes = thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| self.thread(&work))).collect();
-            let own = self.thread(&work);
-            let others = others.into_iter().map(|thread| thread.join().unwrap_or(Err(Error::LostThread)));
-            std::iter::once(own).chain(others).collect::<Vec<_>>()
-        });
+        let outcomes = share(threads as u32, || self.thread(&work));
         let mut outcome = BlockOutcome { compile, ..BlockOutcome::default() };
         for own in outcomes {
-            outcome.add(own?);
+            outcome.add(own.unwrap_or(Err(Error::LostThread))?);
         }
         outcome.failures.sort_unstable_by_key(|failure| failure.lane);
         Ok(outcome)

@@ -1,10 +1,11 @@
 //! What the session is sent away to do: commands may take long, so they run elsewhere, and the screen
 //! stays alive meanwhile. An errand takes the session along and brings it back.
 
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
+
+use reviver_vm::workers::apart;
 
 use crate::answer::{AnswerRow, OpenQuestion};
 use crate::command::{CommandError, Console, Outcome};
@@ -88,19 +89,16 @@ impl Errand {
         Done { console: self.console, result, has_moved, footprint, card }
     }
 
-    /// Does it on a thread of its own. What comes back when it is done is [`Done`], or what the thread
-    /// panicked with.
-    ///
-    /// # Errors
-    /// No thread is to be had.
-    pub fn start(self) -> io::Result<Receiver<thread::Result<Done>>> {
+    /// Does it on a thread of its own, or on this one where the system starts no thread. What comes back when it is done is
+    /// [`Done`], or what the thread panicked with.
+    pub fn start(self) -> Receiver<thread::Result<Done>> {
         let (sender, receiver) = sync_channel(1);
         let work = move || {
             let done = catch_unwind(AssertUnwindSafe(|| self.perform()));
             // Nobody waits any more if the screen is gone: then the result is of no use.
             let _ = sender.send(done);
         };
-        thread::Builder::new().name("session".into()).spawn(work)?;
-        Ok(receiver)
+        apart("session", work);
+        receiver
     }
 }

@@ -14,7 +14,6 @@ mod worker;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
-use std::thread;
 
 use reviver_flow::TaskFork;
 
@@ -24,6 +23,7 @@ use crate::state::Part;
 use crate::stops::{Node, Stops};
 use crate::trap::Trap;
 use crate::travel::{Leg, Stop, Travel};
+use crate::workers::{MOST_THREADS, share};
 
 use history::StepsOfTasks;
 use places::TaskPlaces;
@@ -69,10 +69,11 @@ const NATIVE: u64 = 16;
 const SHORTEST: u64 = 200;
 
 impl<B: Interpreted> Machine<B> {
-    /// Has tasks of the program made by so many threads, at least one, where they took no fewer than `worth` steps the last time
-    /// ([`STEPS_WORTH_THREADS`]). Nothing that a run comes to depends on it.
+    /// Has tasks of the program made by `count` threads, where they took no fewer than `worth` steps the last time
+    /// ([`STEPS_WORTH_THREADS`]). There is at least one thread and at most [`MOST_THREADS`], and fewer than `count` where the system
+    /// starts no more. No result of a run depends on the number.
     pub fn run_on_threads(&mut self, count: u32, worth: u64) {
-        self.threads = Threads::new(count.max(1), worth);
+        self.threads = Threads::new(count.clamp(1, MOST_THREADS), worth);
     }
 
     /// Whether tasks may be made at the same time in a run that stops at these places.
@@ -206,17 +207,13 @@ impl<B: Interpreted> Machine<B> {
             };
             worker.run(self.for_tasks(self.threads.count / most)?)
         };
-        thread::scope(|scope| {
-            let others: Vec<_> = (1..most).map(|_| scope.spawn(worker)).collect();
-            let own = worker();
-            let others = others.into_iter().map(|other| other.join().unwrap_or(Err(Unfinished::ByOneThread)));
-            let all: Vec<_> = std::iter::once(own).chain(others).collect();
-            // That somebody has asked the machine to stop comes before what the others made of it.
-            match all.iter().any(|one| matches!(one, Err(Unfinished::Interrupted))) {
-                true => Err(Unfinished::Interrupted),
-                false => all.into_iter().collect(),
-            }
-        })
+        let all: Vec<_> =
+            share(most, worker).into_iter().map(|one| one.unwrap_or(Err(Unfinished::ByOneThread))).collect();
+        // A request to stop the machine comes before what the other threads came to.
+        match all.iter().any(|one| matches!(one, Err(Unfinished::Interrupted))) {
+            true => Err(Unfinished::Interrupted),
+            false => all.into_iter().collect(),
+        }
     }
 
     /// A machine for a thread, which may use so many itself.

@@ -1,0 +1,81 @@
+//! Threads that share work, as many of them as the system starts: one that it refuses leaves its part to the others.
+//! Knows no work.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Builder, ScopedJoinHandle};
+
+/// Upper bound on the threads that share one piece of work, on a machine of any size.
+pub const MOST_THREADS: u32 = 1024;
+
+/// Has `work` done by this thread and at most `threads - 1` others; fewer where the system refuses to start one, so any number of
+/// callers has to be able to do all of it. Returns a result for each thread; none for one that panicked.
+pub fn share<T: Send>(threads: u32, work: impl Fn() -> T + Sync) -> Vec<Option<T>> {
+    thread::scope(|scope| {
+        let start = |_| Builder::new().spawn_scoped(scope, &work).ok();
+        let others: Vec<ScopedJoinHandle<'_, T>> = (1..threads.min(MOST_THREADS)).map_while(start).collect();
+        let own = Some(work());
+        std::iter::once(own).chain(others.into_iter().map(|other| other.join().ok())).collect()
+    })
+}
+
+/// Does two things at the same time, the first of them on another thread; or one after the other, where the system refuses to
+/// start a thread. Returns no result of the first if it panicked there.
+pub fn beside<T: Send, U>(first: impl FnOnce() -> T + Send, second: impl FnOnce() -> U) -> (Option<T>, U) {
+    let first = Mutex::new(Some(first));
+    let begin = || {
+        let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        first.map(|first| first())
+    };
+    thread::scope(|scope| match Builder::new().spawn_scoped(scope, begin) {
+        Ok(started) => {
+            let second = second();
+            (started.join().ok().flatten(), second)
+        }
+        Err(_) => (begin(), second()),
+    })
+}
+
+/// Does something on a thread with a name, which nothing waits for; or on this thread, before it returns, where the system refuses
+/// to start one.
+pub fn apart<W: FnOnce() + Send + 'static>(name: &str, work: W) {
+    fn begin<W: FnOnce()>(work: &Mutex<Option<W>>) {
+        let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+        work.into_iter().for_each(|work| work());
+    }
+    let work = Arc::new(Mutex::new(Some(work)));
+    let own = Arc::clone(&work);
+    if Builder::new().name(name.to_owned()).spawn(move || begin(&own)).is_err() {
+        begin(&work);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn work_is_shared_by_at_least_one_thread_and_at_most_as_many_as_were_asked_for() {
+        for threads in [0, 1, 4, MOST_THREADS + 1] {
+            let left = AtomicU32::new(1000);
+            let take = |left: u32| left.checked_sub(1);
+            let done = share(threads, || {
+                let mut done = 0;
+                while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
+                    done += 1;
+                }
+                done
+            });
+            assert!((1..=threads.clamp(1, MOST_THREADS)).contains(&(done.len() as u32)), "{threads}");
+            assert_eq!(done.into_iter().flatten().sum::<u32>(), 1000, "{threads}");
+        }
+    }
+
+    #[test]
+    fn two_things_are_done_at_the_same_time() {
+        let mut done = 0;
+        assert_eq!(beside(|| done += 1, || 2), (Some(()), 2));
+        assert_eq!(done, 1);
+    }
+}
