@@ -1,17 +1,19 @@
 //! What of a form somebody writes who makes text of it, and in which order: blocks that are come to without a pause, values that something comes
 //! of, and no parameter that always is one and the same value. Knows no text.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use crate::form::{Definition, Jump, SsaEnd, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
+use crate::passes::parameters::{passed, replace_trivial};
+use crate::passes::replacing::Replacements;
 
 /// What is written of a form.
 #[derive(Debug)]
 pub struct TextPlan {
     /// The blocks: each is behind all that lead to it, but for loops.
     pub order: Vec<u32>,
-    /// What stands for a value.
+    /// What each value is replaced by in the end.
     stands_for: Vec<SsaValue>,
     /// How often a value is used by what is written.
     uses: Vec<u32>,
@@ -39,18 +41,16 @@ impl TextPlan {
         used: impl IntoIterator<Item = (u32, SsaValue)>,
     ) -> TextPlan {
         let order = order(form);
+        let mut replacements = Replacements::of(form);
+        stands_for.into_iter().for_each(|(value, other)| replacements.replace(value, other));
+        let jumps = order.iter().flat_map(|&block| followed(&form.blocks[block as usize].end));
+        replace_trivial(passed(form, jumps), &mut replacements);
         let mut plan = TextPlan {
-            stands_for: (0..form.definitions.len() as u32).map(SsaValue).collect(),
+            stands_for: replacements.all(),
             uses: vec![0; form.definitions.len()],
             is_shared: vec![false; form.definitions.len()],
             order,
         };
-        for (value, other) in stands_for {
-            if let Some(stands) = plan.stands_for.get_mut(value.0 as usize) {
-                *stands = other;
-            }
-        }
-        plan.replace_parameters(form);
         plan.find_uses(form, used.into_iter().map(|(block, value)| (value, Some(block))).collect());
         plan
     }
@@ -63,11 +63,7 @@ impl TextPlan {
 
     /// The value that stands for one.
     pub fn resolved(&self, value: SsaValue) -> SsaValue {
-        let mut at = value;
-        while let Some(&next) = self.stands_for.get(at.0 as usize).filter(|next| **next != at) {
-            at = next;
-        }
-        at
+        self.stands_for.get(value.0 as usize).copied().unwrap_or(value)
     }
 
     /// How often it is used.
@@ -91,39 +87,6 @@ impl TextPlan {
     /// Whether a parameter is one of the text.
     pub fn is_written(&self, parameter: SsaValue) -> bool {
         self.resolved(parameter) == parameter && self.uses(parameter) > 0
-    }
-
-    /// Puts one value in the place of each parameter that is always given just this one, or itself.
-    fn replace_parameters(&mut self, form: &SsaForm) {
-        loop {
-            let mut given: BTreeMap<SsaValue, Option<SsaValue>> = BTreeMap::new();
-            for &block in &self.order {
-                for jump in followed(&form.blocks[block as usize].end) {
-                    let parameters = form.blocks[jump.to as usize].parameters.iter();
-                    for (&parameter, &argument) in parameters.zip(&jump.arguments) {
-                        let argument = self.resolved(argument);
-                        if self.resolved(parameter) != parameter || argument == parameter {
-                            continue;
-                        }
-                        let only = given.entry(parameter).or_insert(Some(argument));
-                        if *only != Some(argument) {
-                            *only = None;
-                        }
-                    }
-                }
-            }
-            let mut has_changed = false;
-            for (parameter, only) in given {
-                // Two that stand for each other would stand for nothing.
-                if let Some(only) = only.filter(|only| self.resolved(*only) != parameter) {
-                    self.stands_for[parameter.0 as usize] = only;
-                    has_changed = true;
-                }
-            }
-            if !has_changed {
-                return;
-            }
-        }
     }
 
     fn find_uses(&mut self, form: &SsaForm, mut open: Vec<(SsaValue, Option<u32>)>) {

@@ -1,62 +1,85 @@
 //! Parameters of blocks that are one value on every way: that value stands for them. Knows no operation.
 
+use std::collections::VecDeque;
+
 use super::replacing::Replacements;
-use crate::form::SsaForm;
+use crate::form::{Jump, SsaForm};
 use crate::op::SsaValue;
 
 /// Drops the parameters that always are the same value, made elsewhere.
 pub(super) fn drop_trivial(form: &mut SsaForm) {
     let mut replacements = Replacements::of(form);
-    let mut is_trivial = vec![false; form.definitions.len()];
-    while find(form, &mut replacements, &mut is_trivial) {}
+    let jumps = form.blocks.iter().flat_map(|block| block.end.jumps());
+    let is_trivial = replace_trivial(passed(form, jumps), &mut replacements);
     replacements.apply(form);
     remove(form, |value| is_trivial.get(value.0 as usize).copied().unwrap_or(false));
 }
 
-/// What is passed for a parameter, as far as it is known.
-#[derive(Clone, Copy, PartialEq)]
-enum PassedValue {
-    Nothing,
-    /// This value, or the parameter itself.
-    One(SsaValue),
-    Several,
+/// The parameters to which some jumps lead, each with what is passed for it.
+pub(crate) fn passed<'f>(
+    form: &'f SsaForm,
+    jumps: impl Iterator<Item = &'f Jump>,
+) -> impl Iterator<Item = (SsaValue, SsaValue)> {
+    jumps.flat_map(|jump| {
+        let parameters = form.blocks.get(jump.to as usize).map_or(&[][..], |block| &block.parameters);
+        parameters.iter().copied().zip(jump.arguments.iter().copied())
+    })
 }
 
-/// Finds parameters for which one value is passed, or they themselves. Whether there were any.
-fn find(form: &SsaForm, replacements: &mut Replacements, is_trivial: &mut [bool]) -> bool {
-    let mut given: Vec<Vec<PassedValue>> =
-        form.blocks.iter().map(|block| vec![PassedValue::Nothing; block.parameters.len()]).collect();
-    for jump in form.blocks.iter().flat_map(|block| block.end.jumps()) {
-        let (Some(block), Some(given)) = (form.blocks.get(jump.to as usize), given.get_mut(jump.to as usize))
-        else {
+/// Replaces each parameter for which one value is passed, or the parameter itself. By value whether it was replaced here.
+///
+/// A parameter is looked at again only after something that is passed for it was replaced, so the time grows with the form, and not
+/// with the number of replacements that follow from each other.
+pub(crate) fn replace_trivial(
+    all: impl Iterator<Item = (SsaValue, SsaValue)>,
+    replacements: &mut Replacements,
+) -> Vec<bool> {
+    let mut passed: Vec<Vec<SsaValue>> = vec![Vec::new(); replacements.count()];
+    // By value the parameters for which it is passed.
+    let mut receivers = passed.clone();
+    for (parameter, argument) in all {
+        let argument = replacements.find(argument);
+        if let Some(passed) = passed.get_mut(parameter.0 as usize) {
+            passed.push(argument);
+        }
+        if let Some(receivers) = receivers.get_mut(argument.0 as usize) {
+            receivers.push(parameter);
+        }
+    }
+    let mut is_trivial = vec![false; passed.len()];
+    let mut open: VecDeque<SsaValue> = (0..passed.len() as u32).map(SsaValue).collect();
+    while let Some(parameter) = open.pop_front() {
+        let Some(passed) = passed.get(parameter.0 as usize).filter(|passed| !passed.is_empty()) else {
             continue;
         };
-        for ((given, &argument), &parameter) in given.iter_mut().zip(&jump.arguments).zip(&block.parameters) {
-            let argument = replacements.find(argument);
-            *given = match *given {
-                known if argument == replacements.find(parameter) => known,
-                PassedValue::Nothing => PassedValue::One(argument),
-                PassedValue::One(value) if value == argument => PassedValue::One(value),
-                PassedValue::One(_) | PassedValue::Several => PassedValue::Several,
-            };
+        if replacements.find(parameter) != parameter {
+            continue;
         }
-    }
-    let mut has_found = false;
-    for (block, given) in form.blocks.iter().zip(&given) {
-        for (&parameter, given) in block.parameters.iter().zip(given) {
-            let slot = is_trivial.get_mut(parameter.0 as usize);
-            if let (&PassedValue::One(value), Some(is_trivial @ false)) = (given, slot) {
-                // Another one that was found just now may have led back here.
-                let value = replacements.find(value);
-                if value != parameter {
-                    *is_trivial = true;
-                    replacements.replace(parameter, value);
-                    has_found = true;
-                }
+        let Some(value) = sole(parameter, passed, replacements) else { continue };
+        replacements.replace(parameter, value);
+        is_trivial[parameter.0 as usize] = true;
+        let mut moved = std::mem::take(&mut receivers[parameter.0 as usize]);
+        open.extend(&moved);
+        if let Some(known) = receivers.get_mut(value.0 as usize) {
+            if known.len() < moved.len() {
+                std::mem::swap(known, &mut moved);
             }
+            known.append(&mut moved);
         }
     }
-    has_found
+    is_trivial
+}
+
+/// The only value that is passed for a parameter besides the parameter itself, if there is only one.
+fn sole(parameter: SsaValue, passed: &[SsaValue], replacements: &mut Replacements) -> Option<SsaValue> {
+    let mut sole = None;
+    for &argument in passed {
+        let argument = replacements.find(argument);
+        if argument != parameter && *sole.get_or_insert(argument) != argument {
+            return None;
+        }
+    }
+    sole
 }
 
 /// Removes parameters, and what is passed for them.

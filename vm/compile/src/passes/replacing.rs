@@ -4,11 +4,16 @@ use crate::form::{Definition, Jump, SsaEnd, SsaForm};
 use crate::op::SsaValue;
 
 /// By value what stands for it: itself at first.
-pub(super) struct Replacements(Vec<SsaValue>);
+pub(crate) struct Replacements(Vec<SsaValue>);
 
 impl Replacements {
     pub fn of(form: &SsaForm) -> Replacements {
         Replacements((0..form.definitions.len() as u32).map(SsaValue).collect())
+    }
+
+    /// How many values there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
     }
 
     /// What stands for a value in the end.
@@ -23,6 +28,11 @@ impl Replacements {
             at = std::mem::replace(next, last);
         }
         last
+    }
+
+    /// By value what stands for it in the end.
+    pub fn all(mut self) -> Vec<SsaValue> {
+        (0..self.0.len() as u32).map(|value| self.find(SsaValue(value))).collect()
     }
 
     /// Has another value stand for one.

@@ -15,7 +15,8 @@ pub(super) fn straighten(form: &mut SsaForm) {
         }
     }
     let mut replacements = Replacements::of(form);
-    for block in postorder(form, |_| true) {
+    // Each block before those that it leads to, so that operations are moved once.
+    for block in postorder(form, |_| true).into_iter().rev() {
         while let Some(next) = joined(form, block, &entries) {
             join(form, block, next, &mut replacements);
         }
