@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use reviver_compile::CodeTiming;
 use reviver_compile::driver::Driver;
 use reviver_vm::{CheckLevel, Program, Runner};
 use thiserror::Error;
@@ -108,7 +109,8 @@ pub(super) fn backend(options: CompileOptions) -> Result<Option<NativeBackend>, 
 }
 
 /// Who makes the steps of machines of a program, from anywhere to anywhere, instead of their own interpreter; none where
-/// nobody does. With [`EngineChoice::Auto`] nothing is compiled before a million steps are made.
+/// nobody does. With [`EngineChoice::Auto`] nothing is compiled before a million steps are made, and the interpreter makes steps
+/// while another thread compiles; with [`EngineChoice::Jit`] a run waits for its code. The results are the same.
 ///
 /// # Errors
 /// There is no native code, and it was asked for; or the interpreter is to leave checks out.
@@ -116,7 +118,9 @@ pub fn runner(options: CompileOptions, program: &Program) -> Result<Option<Arc<d
     let Some(backend) = backend(options)? else { return Ok(None) };
     let driver = Driver::new(program, backend).leaving(SHORTEST_CODE).checking(options.level);
     Ok(Some(match options.engine {
-        EngineChoice::Auto => Arc::new(driver.interpreting_first(INTERPRETED_FIRST)),
-        EngineChoice::Interp | EngineChoice::Jit => Arc::new(driver),
+        EngineChoice::Auto => {
+            Arc::new(driver.interpreting_first(INTERPRETED_FIRST).compiling(CodeTiming::Meanwhile))
+        }
+        EngineChoice::Interp | EngineChoice::Jit => Arc::new(driver.compiling(CodeTiming::Awaited)),
     }))
 }

@@ -1,5 +1,7 @@
 //! `--engine`: whoever makes the steps, the same is printed, with the same exit code.
 
+use std::time::{Duration, Instant};
+
 use crate::support::{Folder, reviver, with_input};
 
 /// Asserts that a command prints the same on every engine, and ends with an exit code.
@@ -30,7 +32,8 @@ fn but_for_engine(text: &str) -> String {
 #[test]
 fn objects_tell_the_engine_that_made_steps() {
     let engine = |command: &str| reviver(&format!("{command} --json")).expect(0).json()["engine"].clone();
-    let long = "run programs/fib.rasm --set n=1000000";
+    // The interpreter makes steps until code is there, which takes a small part of this run.
+    let long = "run programs/fib.rasm --set n=10000000";
     assert_eq!(engine(long), "jit");
     assert_eq!(engine(&format!("{long} --engine interp")), "interp");
     // It was over before code was made.
@@ -40,6 +43,48 @@ fn objects_tell_the_engine_that_made_steps() {
         assert_eq!(engine(&format!("{command} --engine interp")), "interp", "{command}");
     }
     assert_eq!(engine("taylor programs/besselj.rasm --along z --of out --order 3 --engine jit"), "interp");
+}
+
+/// A program of so many loops in a loop of 300 rounds.
+fn many_loops(loops: usize) -> String {
+    format!(
+        ".inout m default 300\n.out b\nfor q in 0..m\n{}rof\n",
+        "for i in 0..3\nadd b, i\nrof\n".repeat(loops)
+    )
+}
+
+/// Compiling takes longer than the interpreter takes for all steps.
+#[test]
+fn a_run_doesnt_wait_for_code() {
+    let folder = Folder::new();
+    let loops = folder.file("loops.rasm", many_loops(4000));
+    let branches = folder.file(
+        "branches.rasm",
+        format!(
+            ".inout m default 30\n.out b\nfor q in 0..m\n{}rof\n",
+            "if q > 2\nadd b, q\nfi q > 2\n".repeat(8000)
+        ),
+    );
+    let calls = folder.file(
+        "calls.rasm",
+        format!(
+            ".inout m default 100\n.out b\nfor q in 0..m\n{}rof\n.proc p(inout x, in y)\nfor i in 0..y\nadd x, y\nrof\n.end\n",
+            "call p(b, q)\n".repeat(400)
+        ),
+    );
+    for file in [loops, branches, calls] {
+        let best = |engine: &str| {
+            let took = || {
+                let began = Instant::now();
+                reviver(&format!("run {file} --engine {engine}")).expect(0);
+                began.elapsed()
+            };
+            (0..3).map(|_| took()).min().unwrap_or_default()
+        };
+        let (plain, auto) = (best("interp"), best("auto"));
+        // Starting the process takes a part of both, and the machine may be busy.
+        assert!(auto <= 2 * plain + Duration::from_millis(300), "{file}: {auto:?} beside {plain:?}");
+    }
 }
 
 #[test]

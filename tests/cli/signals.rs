@@ -73,6 +73,23 @@ fn stopped(folder: &Folder, line: &str, signal: &str) -> Ran {
     }
 }
 
+/// Compiling all loops takes far longer than a signal may wait.
+#[test]
+fn a_run_that_waits_for_code_is_stopped() {
+    let folder = Folder::new();
+    let loops = "for i in 0..3\nadd b, i\nrof\n".repeat(4000);
+    folder.file("loops.rasm", format!(".inout m default 1000000\n.out b\nfor q in 0..m\n{loops}rof\n"));
+    for engine in ["jit", "auto"] {
+        let mut child = started(&folder, &format!("exec reviver run loops.rasm --engine {engine}"));
+        std::thread::sleep(Duration::from_millis(300));
+        let sent = Instant::now();
+        send(&child, "INT");
+        assert_eq!(end(&mut child).code(), Some(130), "{engine}");
+        // An answer takes 100 ms at most; a busy machine, and a build without optimization, take longer.
+        assert!(sent.elapsed() < Duration::from_secs(2), "{engine}: {:?}", sent.elapsed());
+    }
+}
+
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.file("endless.rasm", ENDLESS);

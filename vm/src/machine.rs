@@ -241,6 +241,11 @@ impl<B: Interpreted> Machine<B> {
         self.interrupt.is_some()
     }
 
+    /// Whether the flag that it heeds asks it to stop.
+    pub fn is_asked_to_stop(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
+    }
+
     /// Makes at most `budget` steps.
     ///
     /// # Errors

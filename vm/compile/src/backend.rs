@@ -48,7 +48,7 @@ pub trait GroupCode: Debug + Send + Sync {
 }
 
 /// What makes code of forms.
-pub trait Backend: Debug + Send + Sync {
+pub trait Backend: Debug + Send + Sync + 'static {
     /// The code of a form, unless that is something it can't be made of.
     fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>>;
 

@@ -1,7 +1,7 @@
 //! The code of a version, with what it asks of a machine and how that is moved by it. Knows no engine, and neither which version
 //! is wanted nor what follows a failure.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use reviver_vm::travel::Leg;
 use reviver_vm::watch::Watcher;
@@ -19,6 +19,14 @@ const FEW_CALLS: u32 = 16;
 const MOST_TOLD: u32 = 1 << 10;
 /// What the calls of functions may take: cells, and words of records. All of it is 0 before code is run.
 const MOST_LEVEL_CELLS: u32 = 1 << 15;
+
+/// Upper bound on the values of a form that becomes code which is run here, and on the notes of what variables hold: compiling as
+/// many takes about a second.
+pub(crate) const MOST_WORK: usize = 1 << 19;
+/// Runs after which code is judged.
+const JUDGED_RUNS: u64 = 1 << 10;
+/// Average number of steps below which entering and leaving code takes about twice as long as the steps take by the interpreter.
+const LEAST_STEPS_PER_RUN: u64 = 64;
 
 /// Code with what is asked before it is run.
 #[derive(Debug)]
@@ -39,6 +47,11 @@ pub(crate) struct Compiled {
     is_plain: bool,
     /// The most steps before it can pause.
     pub first_steps: u64,
+    /// Runs that were noted, and their steps.
+    runs: AtomicU64,
+    steps: AtomicU64,
+    /// Whether its runs are so short that the interpreter is faster.
+    is_slow: AtomicBool,
     code: Box<dyn Code>,
 }
 
@@ -65,8 +78,24 @@ impl Compiled {
             needs_adjoints,
             is_plain,
             first_steps,
+            runs: AtomicU64::new(0),
+            steps: AtomicU64::new(0),
+            is_slow: AtomicBool::new(false),
             code,
         })
+    }
+
+    /// Whether its runs were found to be so short that the interpreter is faster.
+    pub fn is_slow(&self) -> bool {
+        self.is_slow.load(Ordering::Relaxed)
+    }
+
+    /// Notes the steps of a run that was left for another reason than their number. Whether that has shown that it is slow.
+    pub fn is_slow_after(&self, steps: u64) -> bool {
+        let runs = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
+        let steps = self.steps.fetch_add(steps, Ordering::Relaxed) + steps;
+        let is_slow = runs >= JUDGED_RUNS && steps / runs < LEAST_STEPS_PER_RUN;
+        is_slow && !self.is_slow.swap(true, Ordering::Relaxed)
     }
 
     /// Whether a program's limits have room for the calls that it may open.

@@ -2,10 +2,8 @@
 //! fails is no answer: the run goes back to a copy of the machine, and the interpreter says what happens, at which step.
 //! Knows no form's meaning and no engine.
 
-use std::collections::HashMap;
-use std::fmt::Debug;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use reviver_flow::Activity;
 use reviver_flow::graph::Way;
@@ -16,33 +14,39 @@ use reviver_vm::travel::{Leg, Stop, Travel};
 use reviver_vm::{CheckLevel, Machine, Program, Runner, Trap, checkpoint};
 
 use crate::backend::Backend;
-use crate::build::build;
 use crate::build::paths::steps_to_entry;
 use crate::compiled::Compiled;
-use crate::error::Outside;
-use crate::form::{FrameZeros, Observed, SsaBlock, SsaEnd, StopPlace, StopPlaces, Version};
+use crate::form::{FrameZeros, Observed, StopPlace, StopPlaces, Version};
 use crate::frames;
 use crate::known::KnownCells;
-use crate::passes::{FormPass, PASSES, improved};
+use crate::passes::FormPass;
+use crate::versions::{CodeTiming, VersionCode, Versions};
 
 /// Runs one program by compiled code, of which each version is made when it is first needed.
 #[derive(Debug)]
 pub struct Driver<B> {
-    program: Program,
-    backend: B,
+    versions: Versions<B>,
     level: CheckLevel,
     has_rules: bool,
-    /// What forms go through before code is made of them.
-    passes: &'static [FormPass],
-    /// Code without a loop that makes fewer steps isn't made.
-    least_steps: u32,
     /// Steps that are still the interpreter's before anything is compiled.
     interpreted_first: AtomicU64,
-    versions: RwLock<HashMap<Version, Option<Arc<Compiled>>>>,
     /// Steps that code has made.
     made: AtomicU64,
-    /// Whether something couldn't be compiled, or so much was: then nothing more is tried.
-    has_given_up: AtomicBool,
+    /// Steps that the interpreter has made.
+    interpreted: AtomicU64,
+    /// Where versions with code begin that runs of one kind may enter.
+    entries: Mutex<Option<(EntryKind, Arc<Stops>)>>,
+}
+
+/// A kind of runs that enter the same code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct EntryKind {
+    /// How many versions had got code, or were given up, before.
+    changes: u64,
+    gradient: bool,
+    activity: Activity,
+    is_watched: bool,
+    places: StopPlaces,
 }
 
 /// Legs of fewer steps are the interpreter's.
@@ -55,34 +59,39 @@ const FEW_CELLS: u64 = 1 << 12;
 /// for each open call, up to so many calls.
 const STEPS_PER_CALL: u64 = 16;
 const MOST_CALLS: u64 = 1 << 10;
-/// The most versions.
-const MOST_VERSIONS: usize = 1 << 12;
 /// The most places to stop at that versions are made for: each is an exit.
 const MOST_STOPS: usize = 64;
 /// The most steps that are interpreted before code is looked for again.
 const MOST_INTERPRETED: u64 = 1 << 12;
+/// Attempts to find code where the machine happens to stand, before the interpreter goes on to where code is known to begin.
+const FEW_ATTEMPTS: u32 = 4;
 
 impl<B: Backend> Driver<B> {
     /// For runs of a program. Machines of other programs are the interpreter's.
     pub fn new(program: &Program, backend: B) -> Driver<B> {
         Driver {
-            program: program.clone(),
-            backend,
+            versions: Versions::new(program, backend),
             level: CheckLevel::Checked,
             has_rules: program.module().procedures.iter().any(|procedure| procedure.rule.is_some()),
-            passes: &PASSES,
-            least_steps: 1,
             interpreted_first: AtomicU64::new(0),
-            versions: RwLock::default(),
             made: AtomicU64::new(0),
-            has_given_up: AtomicBool::new(false),
+            interpreted: AtomicU64::new(0),
+            entries: Mutex::default(),
         }
     }
 
     /// The same, but forms go through these passes only.
     #[must_use]
-    pub fn improving(self, passes: &'static [FormPass]) -> Driver<B> {
-        Driver { passes, ..self }
+    pub fn improving(mut self, passes: &'static [FormPass]) -> Driver<B> {
+        self.versions.improve(passes);
+        self
+    }
+
+    /// The same, but code is compiled at another time than at once.
+    #[must_use]
+    pub fn compiling(mut self, timing: CodeTiming) -> Driver<B> {
+        self.versions.compile_at(timing);
+        self
     }
 
     /// The same, but nothing is compiled before so many steps are made: shorter runs are over by then.
@@ -94,8 +103,9 @@ impl<B: Backend> Driver<B> {
     /// The same, but code without a loop that makes fewer steps than these is left to the interpreter, which is as fast as
     /// going there and back.
     #[must_use]
-    pub fn leaving(self, least_steps: u32) -> Driver<B> {
-        Driver { least_steps: least_steps.max(1), ..self }
+    pub fn leaving(mut self, least_steps: u32) -> Driver<B> {
+        self.versions.leave(least_steps);
+        self
     }
 
     /// The same, but code checks as much as a level asks for. Code that isn't checked tells those who watch nothing.
@@ -107,7 +117,7 @@ impl<B: Backend> Driver<B> {
     /// Whether it may run a machine: one of its program, whose state is one of the program's too. Native code asks nothing of
     /// cells and references.
     fn takes(&self, machine: &Machine) -> bool {
-        std::ptr::eq(self.program.flow(), machine.program().flow())
+        std::ptr::eq(self.versions.program().flow(), machine.program().flow())
             && checkpoint::fits(machine.program(), machine.state())
     }
 
@@ -125,58 +135,62 @@ impl<B: Backend> Driver<B> {
         if self.has_rules && state.calls.iter().any(|call| call.part == Part::Rule) {
             return Err(1);
         }
-        let way = match (state.inverted, travel) {
-            (false, Travel::Forward) | (true, Travel::Backward) => Way::Along,
-            (false, Travel::Backward) | (true, Travel::Forward) => Way::Against,
-        };
+        let way = way_of(machine, travel);
         let steps = steps_to_entry(program.flow(), state.position, way);
         if steps > 0 {
             return Err(steps);
         }
-        // Exact numbers come back by themselves.
-        let watches = self.level.is_checked() && !program.module().real.is_exact();
-        let is_watched = watches && machine.reports().watch().is_some();
-        let gradient = state.mode();
+        let (is_watched, gradient) = (self.is_watched(machine), state.mode());
         let zeros = if begins { frames::zeros(program, state) } else { FrameZeros::default() };
         let (position, level, stops) = (state.position, self.level, stops.clone());
         let (known, observed) = (KnownCells::default(), Observed::Anywhere);
         let activity = if gradient { program.activity().clone() } else { Activity::default() };
         let version =
             Version { position, way, gradient, activity, level, is_watched, stops, zeros, known, observed };
-        let code = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
-        let found = match code {
-            Some(found) => found,
-            None if self.has_given_up.load(Ordering::Relaxed) => None,
-            None => self.made(version),
+        let steps = self.made.load(Ordering::Relaxed) + self.interpreted.load(Ordering::Relaxed);
+        match self.versions.code(&version, steps, || machine.is_asked_to_stop()) {
+            VersionCode::Ready(code) if !code.is_slow() && code.fits(program, state) => Ok(code),
+            VersionCode::Ready(_) | VersionCode::Never | VersionCode::NotYet => Err(1),
+        }
+    }
+
+    /// Whether code has to tell the machine of jumps and of what is freed. Exact numbers come back by themselves.
+    fn is_watched(&self, machine: &Machine) -> bool {
+        let watches = self.level.is_checked() && !machine.program().module().real.is_exact();
+        watches && machine.reports().watch().is_some()
+    }
+
+    /// Places at which the interpreter stops because code begins there that a machine may enter, besides those at which it stops
+    /// anyway; none where there is no such code.
+    fn entries(&self, machine: &Machine, places: &StopPlaces) -> Option<Arc<Stops>> {
+        let kind = EntryKind {
+            changes: self.versions.changes(),
+            gradient: machine.state().mode(),
+            activity: machine.program().activity().clone(),
+            is_watched: self.is_watched(machine),
+            places: places.clone(),
         };
-        let fits = |code: &Arc<Compiled>| code.fits(program, state);
-        found.filter(fits).ok_or(1)
-    }
-
-    /// Compiles a version, unless it makes no step.
-    fn made(&self, version: Version) -> Option<Arc<Compiled>> {
-        let compiled = self.compiled(version.clone()).unwrap_or_else(|_| {
-            self.has_given_up.store(true, Ordering::Relaxed);
-            None
-        });
-        let made = compiled.map(Arc::new);
-        let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
-        versions.insert(version, made.clone());
-        if versions.len() >= MOST_VERSIONS {
-            self.has_given_up.store(true, Ordering::Relaxed);
+        let mut last = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, entries)) = last.as_ref().filter(|(known, _)| *known == kind) {
+            return Some(Arc::clone(entries));
         }
-        made
-    }
-
-    fn compiled(&self, version: Version) -> Result<Option<Compiled>, Outside> {
-        let form = build(self.program.module(), self.program.flow(), version)?;
-        let is_loop = |block: &SsaBlock| matches!(block.end, SsaEnd::Pause { .. });
-        let is_long = form.first_steps >= self.least_steps || form.blocks.iter().any(is_loop);
-        // What makes no step leads nowhere.
-        if form.first_steps == 0 || !is_long {
-            return Ok(None);
+        let is_entered = |version: &Version| {
+            (version.gradient, version.is_watched) == (kind.gradient, kind.is_watched)
+                && (!kind.gradient || version.activity == kind.activity)
+                && version.stops == kind.places
+                && version.zeros == FrameZeros::default()
+        };
+        let node = |position, way| Node { position, backward: way == Way::Against };
+        let mut nodes = self
+            .versions
+            .entries(|version| is_entered(version).then_some(node(version.position, version.way)));
+        if nodes.is_empty() {
+            return None;
         }
-        Compiled::of(improved(form, self.passes), &self.backend).map(Some).ok_or(Outside::TooLarge)
+        nodes.extend(places.iter().map(|place| node(place.position, place.way)));
+        let entries = Arc::new(Stops::new(machine.program(), nodes));
+        *last = Some((kind, Arc::clone(&entries)));
+        Some(entries)
     }
 
     /// Steps to be interpreted before the first copy of a machine is made: what copying many cells costs is to be small
@@ -294,6 +308,11 @@ impl<B: Backend> Journey<'_, '_, B> {
                     if let Some(stop) = self.interpret(machine, steps)? {
                         return Ok(stop);
                     }
+                    if in_vain >= FEW_ATTEMPTS
+                        && let Some(stop) = self.interpret_to_entry(machine)?
+                    {
+                        return Ok(stop);
+                    }
                     continue;
                 }
             };
@@ -316,6 +335,10 @@ impl<B: Backend> Journey<'_, '_, B> {
             if let Some(steps) = code.run(machine, leg, &mut self.references) {
                 self.leg.budget -= steps;
                 self.driver.made.fetch_add(steps, Ordering::Relaxed);
+                // A run that used up its steps could have made more.
+                if left - steps >= code.first_steps && code.is_slow_after(steps) {
+                    self.driver.versions.changed();
+                }
                 if let Some(onlooker) = &mut self.onlooker {
                     onlooker.look(machine.state());
                 }
@@ -339,10 +362,34 @@ impl<B: Backend> Journey<'_, '_, B> {
 
     /// Has the interpreter make so many steps. The stop, if the run ends with them.
     fn interpret(&mut self, machine: &mut Machine, steps: u64) -> Result<Option<Stop>, Trap> {
+        self.interpret_up_to(machine, self.stops, steps)
+    }
+
+    /// Has the interpreter make steps up to where code begins, but at most [`MOST_INTERPRETED`].
+    fn interpret_to_entry(&mut self, machine: &mut Machine) -> Result<Option<Stop>, Trap> {
+        // To find the places takes about as long as so many steps.
+        let length = machine.program().module().code.len() as u64;
+        if self.leg.budget < MOST_INTERPRETED.max(length) {
+            return Ok(None);
+        }
+        match self.driver.entries(machine, &self.places) {
+            Some(entries) => self.interpret_up_to(machine, Some(&entries), MOST_INTERPRETED),
+            None => Ok(None),
+        }
+    }
+
+    fn interpret_up_to(
+        &mut self,
+        machine: &mut Machine,
+        stops: Option<&Stops>,
+        steps: u64,
+    ) -> Result<Option<Stop>, Trap> {
         let before = machine.state().step;
         let budget = steps.min(self.leg.budget);
-        let stop = interpreted(machine, self.stops, Leg { budget, ..self.leg }, &mut self.onlooker)?;
-        self.leg.budget -= machine.state().step.abs_diff(before);
+        let stop = interpreted(machine, stops, Leg { budget, ..self.leg }, &mut self.onlooker)?;
+        let made = machine.state().step.abs_diff(before);
+        self.leg.budget -= made;
+        self.driver.interpreted.fetch_add(made, Ordering::Relaxed);
         Ok((stop != Stop::Budget || self.leg.budget == 0).then_some(stop))
     }
 
@@ -355,6 +402,14 @@ impl<B: Backend> Journey<'_, '_, B> {
             self.copy = machine.map(|machine| Snapshot { machine, budget: self.leg.budget });
         }
         self.copy.is_some()
+    }
+}
+
+/// The direction in which a machine goes through the code.
+fn way_of(machine: &Machine, travel: Travel) -> Way {
+    match (machine.state().inverted, travel) {
+        (false, Travel::Forward) | (true, Travel::Backward) => Way::Along,
+        (false, Travel::Backward) | (true, Travel::Forward) => Way::Against,
     }
 }
 

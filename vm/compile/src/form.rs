@@ -334,6 +334,11 @@ pub struct SsaForm {
 }
 
 impl SsaForm {
+    /// The number of its operations.
+    pub fn length(&self) -> usize {
+        self.blocks.iter().map(|block| block.ops.len()).sum()
+    }
+
     /// Where a value comes from; none of a value that isn't there.
     pub fn definition(&self, value: SsaValue) -> Option<&Definition> {
         self.definitions.get(value.0 as usize)

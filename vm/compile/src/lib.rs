@@ -14,6 +14,7 @@
 //! | [`check`], [`order`] | whether a form is well made; orders of its blocks |
 //! | [`backend`] | what an engine that compiles has to have |
 //! | [`driver`], [`run`] | a machine that is moved by compiled code, and what such code is asked and answers |
+//! | `versions` | the code of a driver: when it is compiled, and how much of it |
 //! | [`route`], [`start`] | all the way between two positions, for who can begin anew, and where that begins |
 //! | [`turning`], [`bare`] | the two ways of a gradient, as one; the cells of those that need no machine |
 //! | [`group`] | the same for several lanes side by side |
@@ -69,7 +70,9 @@ pub mod run;
 pub mod start;
 mod text;
 pub mod turning;
+mod versions;
 pub mod written;
 
 pub use build::build;
 pub use error::Outside;
+pub use versions::CodeTiming;

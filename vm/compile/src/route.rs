@@ -11,8 +11,8 @@ use reviver_vm::{CheckLevel, Machine, Program, State, checkpoint};
 
 use crate::backend::Backend;
 use crate::bare::BareRoom;
-use crate::build::build;
-use crate::compiled::Compiled;
+use crate::build::build_within;
+use crate::compiled::{Compiled, MOST_WORK};
 use crate::form::{Demands, FrameZeros, Observed, SsaForm, StopPlace, Version};
 use crate::frames;
 use crate::known::KnownCells;
@@ -70,7 +70,8 @@ impl RoutePlan {
 
     /// The form of its code, where this is known of cells at the beginning. None where no code leads there.
     pub(crate) fn form(&self, program: &Program, known: KnownCells) -> Option<SsaForm> {
-        let form = build(program.module(), program.flow(), self.version(program, known)).ok()?;
+        let version = self.version(program, known);
+        let form = build_within(program.module(), program.flow(), version, MOST_WORK).ok()?;
         arrives(&form, self.to).then(|| improved(form, &PASSES))
     }
 

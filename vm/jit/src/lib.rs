@@ -84,16 +84,11 @@ impl Jit {
             RealSystem::Fixed(bits) => bits.into(),
             RealSystem::F64 | RealSystem::F32 => 0,
         };
-        let target = if is_long(form) { &self.target_of_long } else { &self.target };
+        let target = if form.length() > LONG { &self.target_of_long } else { &self.target };
         let (module, function) =
             made(target, |function, config| translate::translate(form, function, config))?;
         Some(Native::new(module, function, fraction_bits))
     }
-}
-
-/// Whether a form is long.
-fn is_long(form: &SsaForm) -> bool {
-    form.blocks.iter().map(|block| block.ops.len()).sum::<usize>() > LONG
 }
 
 /// A function of a form's code, finished. `None` where it can't be made: it is too long, or the system gives no memory that

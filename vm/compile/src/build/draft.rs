@@ -95,9 +95,6 @@ pub(super) struct PlannedBlock {
     pub reloads_passed: Vec<(u32, i64)>,
 }
 
-/// A form that takes more of them isn't made: its memory isn't asked for.
-const MOST_WORK: usize = 1 << 22;
-
 /// The block that everything begins with: literals, inputs, and what variables hold at first.
 const ENTRY: u32 = 0;
 
@@ -133,15 +130,21 @@ struct Inner {
     is_written: Vec<bool>,
     /// What a name is at the end of a block, as far as it is written.
     held: HashMap<(u32, u32), SsaValue>,
-    /// How many values, and notes of what is held, there are.
+    /// How many values, and notes of what is held, there are, and may be.
     work: usize,
+    most_work: usize,
     /// Parameters of blocks, for names: what is passed for them is still to be found.
     open: Vec<(u32, u32)>,
 }
 
 impl Draft {
-    /// Blocks that lead to each other by the numbers of their ends.
-    pub fn new(numbers: NumberKinds, planned: Vec<PlannedBlock>, beginning: Beginning) -> Draft {
+    /// Blocks that lead to each other by the numbers of their ends, for a form that takes at most so many values and notes.
+    pub fn new(
+        numbers: NumberKinds,
+        planned: Vec<PlannedBlock>,
+        beginning: Beginning,
+        most_work: usize,
+    ) -> Draft {
         let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); planned.len()];
         for (number, block) in (0..).zip(&planned) {
             for jump in block.end.jumps() {
@@ -171,6 +174,7 @@ impl Draft {
             is_written: Vec::new(),
             held: HashMap::new(),
             work: 0,
+            most_work,
             open: Vec::new(),
         };
         for PlannedBlock { end, reloads_passed, .. } in planned {
@@ -194,9 +198,10 @@ impl Draft {
         self.inner.borrow_mut().at = at;
     }
 
-    /// Whether it isn't going to be made.
+    /// Whether it takes more than it may.
     pub fn is_too_large(&self) -> bool {
-        self.inner.borrow().work > MOST_WORK
+        let inner = self.inner.borrow();
+        inner.work > inner.most_work
     }
 
     /// Counts steps that the current block makes.
@@ -409,11 +414,11 @@ impl Draft {
     pub fn finish(self, version: Version) -> Result<SsaForm, Outside> {
         let mut inner = self.inner.into_inner();
         let mut next = 0;
-        while let Some(&(block, name)) = inner.open.get(next).filter(|_| inner.work <= MOST_WORK) {
+        while let Some(&(block, name)) = inner.open.get(next).filter(|_| inner.work <= inner.most_work) {
             inner.pass(block, name);
             next += 1;
         }
-        if inner.work > MOST_WORK {
+        if inner.work > inner.most_work {
             return Err(Outside::TooLarge);
         }
         let Inner { definitions, instructions, blocks, .. } = inner;

@@ -44,15 +44,32 @@ use crate::form::{FIRST_RECORD, FixedCells, FrameZeros, Jump, NumberKinds, SsaEn
 use crate::op::{Input, OpKind, Space};
 use crate::order;
 
+/// Upper bound on the values of a form, and on the notes of what variables hold: the memory for more isn't asked for.
+const MOST_WORK: usize = 1 << 22;
+
 /// The SSA form of a version of a verified module, as its flow says it: nothing is improved.
 ///
 /// # Errors
 /// The version isn't one of the module.
 pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, Outside> {
+    build_within(module, flow, version, MOST_WORK)
+}
+
+/// The same, of at most so many values and notes of what variables hold.
+///
+/// # Errors
+/// The version isn't one of the module, or takes more.
+pub(crate) fn build_within(
+    module: &Module,
+    flow: &Flow,
+    version: Version,
+    most: usize,
+) -> Result<SsaForm, Outside> {
     let (activations, elisions, stretches) = found(module, flow, &version)?;
     let storages = FunctionStorage::new(flow, &activations, slots(flow, &stretches.all));
     let plan = FormPlan::of(&stretches, &activations, &elisions, &storages);
-    let draft = Draft::new(NumberKinds::of(module), plan.blocks, beginning(flow, &version, &activations));
+    let draft =
+        Draft::new(NumberKinds::of(module), plan.blocks, beginning(flow, &version, &activations), most);
     let kept = KeptValues::default();
     let scope = StepWriter {
         flow,
