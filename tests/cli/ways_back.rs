@@ -218,3 +218,102 @@ rof
     let error = object["loss_error"].as_f64().unwrap();
     assert!(error < 1e-14, "{object}");
 }
+
+/// What rounding leaves of a sum that has a tiny summand has all its digits, and next to no effect on the loss.
+#[test]
+fn a_tiny_number_that_is_freed_is_judged_by_its_effect() {
+    let frame = |body: &str| {
+        format!(
+            ".inout a: real default 1.23e-14, b: real default 1.1\n.out loss: real\n\
+             .proc f(inout y: real, in a: real, in b: real)\n.ancilla s: real\n{body}.end\ncall f(loss, a, b)\n"
+        )
+    };
+    let sum = "compute\nadd s, a\nadd s, b\napply\nadd loss, s*s\nuncompute\n".replace("loss", "y");
+    let larger = "compute\nadd s, a\nadd s, exp(10*b)\napply\nadd y, log(s)\nuncompute\n";
+    let weights = "compute\nfor k in 0..8\nadd s, exp(0.0 - 30.0*toreal(k) - b)\nadd s, a\nrof\napply\n\
+                   add y, log(s)\nuncompute\n";
+    let mut programs: Vec<String> = [&sum[..], larger, weights].map(frame).into();
+    programs.push(frame(larger).replace("1.23e-14", "7.7e-12"));
+    for (a, b) in
+        [("1.234567890123e-9", "1.1"), ("3.3e-17", "1.1"), ("7.7e-12", "1000.1"), ("-1.7e-15", "-0.3")]
+    {
+        programs.push(frame(&sum).replace("1.23e-14", a).replace("1.1", b));
+    }
+    for text in &programs {
+        let exact = on(text, "grad --loss loss --exact --json").expect(0).json();
+        for engine in ["interp", "jit"] {
+            let options = format!("grad --loss loss --strict --engine {engine} --json");
+            let found = on(text, &options).expect(0).says("").json();
+            assert_eq!(found["mended"], Value::Null, "{engine}\n{text}");
+            for name in ["a", "b"] {
+                let [own, known] = [&found, &exact].map(|object| object["grad"][name].as_f64().unwrap());
+                assert!((own - known).abs() <= 1e-12 * known.abs(), "{engine} {name}: {own} {known}\n{text}");
+            }
+        }
+        let folder = Folder::new();
+        folder.file("program.rasm", text);
+        let lane = text.lines().next().unwrap().replace(".inout", "").replace(": real default", "");
+        let values: Vec<&str> = lane.split(',').map(|part| part.split_whitespace().last().unwrap()).collect();
+        let lanes = format!("a,b\n{}", format!("{},{}\n", values[0], values[1]).repeat(16));
+        folder.file("lanes.csv", &lanes);
+        let batch = "batch program.rasm --lanes lanes.csv --grad loss --device cpu --strict --json";
+        let found = folder.reviver(batch).expect(0).json();
+        assert_eq!(found.get("mended"), None, "{found}\n{text}");
+        let known = exact["grad"]["b"].as_f64().unwrap();
+        for slope in found["results"]["b'"].as_array().unwrap() {
+            assert!((slope.as_f64().unwrap() - known).abs() <= 1e-12 * known.abs(), "{found}\n{text}");
+        }
+    }
+}
+
+/// The loss is a small difference of large numbers, or is made of one that was nearly lost.
+#[test]
+fn a_loss_without_right_digits_is_reported() {
+    let difference = ".inout x: real default 0.1\n.out loss: real\nadd x, 1e8\nadd loss, x - 100000000.099\n";
+    let sum = ".inout x: real default 0.3, w: real default 3000\n.out loss: real\nadd x, 1e9\n\
+               add loss, w*x\nsub loss, 3000000000899.5\n";
+    for text in [difference, sum] {
+        for engine in ["interp", "jit"] {
+            let options = format!("grad --loss loss --json --engine {engine}");
+            let object =
+                on(text, &options).expect(0).says("warning[L07]: rounding errors change the loss").json();
+            assert_eq!(object["mended"]["why"], json!("sensitive"), "{object}");
+            assert_eq!(object["reported"][0]["code"], json!("L07"), "{object}");
+            let (error, loss) = (&object["reported"][0]["largest"], object["value"].as_f64().unwrap());
+            assert!(error.as_f64().unwrap() > 1e-6 * loss.abs(), "{object}");
+            let exact = on(text, "grad --loss loss --exact --json").expect(0).json();
+            assert_eq!(object["grad"], exact["grad"]);
+            on(text, &format!("{options} --strict")).expect(1);
+        }
+        for command in ["jacobian --of loss", "hessian --loss loss"] {
+            on(text, command).expect(0).says("warning[L07]");
+            on(text, &format!("{command} --strict")).expect(1);
+        }
+    }
+    let folder = Folder::new();
+    folder.file("program.rasm", difference);
+    folder.file("lanes.csv", &format!("x\n{}", "0.1\n".repeat(12)));
+    let batch = "batch program.rasm --lanes lanes.csv --grad loss --device cpu --json";
+    let object = folder.reviver(batch).expect(0).json();
+    assert_eq!(
+        (&object["doubtful"]["lanes"], &object["mended"]["lanes"]),
+        (&json!(12), &json!(12)),
+        "{object}"
+    );
+    assert!(object["doubtful"]["message"].as_str().unwrap().contains("rounding errors change"), "{object}");
+    let ran = folder.reviver(&format!("{batch} --strict --keep-going")).expect(1);
+    assert_eq!(ran.json()["failed"], json!(12));
+}
+
+/// A fit that has converged: its loss is a square of next to nothing, and has few right digits.
+#[test]
+fn a_loss_near_its_minimum_is_not_reported() {
+    for x in ["1.0000000001", "1.0000000000001", "1.0", "0.99999999"] {
+        let text = format!(
+            ".inout x: real default {x}, a: real default 0.3\n.out loss: real\n.var r: real\n\
+             compute\nadd r, a\nadd r, x\nsub r, 1.3\napply\nadd loss, r*r\nuncompute\n"
+        );
+        let object = on(&text, "grad --loss loss --strict --json").expect(0).json();
+        assert_eq!(object["reported"], json!([]), "{object}");
+    }
+}

@@ -13,7 +13,7 @@ use crate::interp::engine::Interpreted;
 use crate::interp::window::Window;
 use crate::onlooker::Onlooker;
 use crate::program::Program;
-use crate::reports::Reports;
+use crate::reports::{Loss, Reports};
 use crate::room::{self, OutOfMemory};
 use crate::state::values;
 use crate::state::{Counters, Frame, State};
@@ -215,6 +215,11 @@ impl<B: Interpreted> Machine<B> {
     /// Goes on with what a machine has reported that came here before.
     pub(crate) fn report_in(&mut self, reports: Reports) {
         self.reports = reports;
+    }
+
+    /// Notes a loss of the derivative at the instruction of this index.
+    pub(crate) fn note(&mut self, at: u32, loss: Loss, size: f64) {
+        self.reports.note(at, loss, size);
     }
 
     pub fn residues(&self) -> Option<&Residues<B>> {

@@ -22,6 +22,8 @@ pub enum Loss {
     Hidden,
     /// A function has a kink where it is evaluated, or a comparison finds reals equal whose derivatives differ: only lifted runs see it.
     Kink,
+    /// Rounding errors leave the loss without its first digits: noted where the forward sweep ends.
+    IllConditioned,
 }
 
 impl Loss {
@@ -34,6 +36,7 @@ impl Loss {
             Loss::ConvertedWithTangent => "a real was converted to an integer although its tangent is not 0",
             Loss::Hidden => "a partial derivative that is infinite or undefined meets a derivative that is 0",
             Loss::Kink => "a function has a kink, or a comparison a tie, at this very point",
+            Loss::IllConditioned => "rounding errors change the loss too much",
         }
     }
 
@@ -47,6 +50,7 @@ impl Loss {
             }
             Loss::Hidden => "their product is taken to be",
             Loss::Kink => "for each unit of the inputs' direction what is compared changes by up to",
+            Loss::IllConditioned => "to first order the rounding errors of the run change the loss by",
         }
     }
 }

@@ -6,9 +6,8 @@
 //! the marks of its jumps to a sum, the way back subtracts them, and the sum of equal ways is 0. Jumps that
 //! rounding can't lead elsewhere ([`reviver_flow::Flow::may_stray`]) have no marks: no difference begins there.
 //!
-//! A cell may be freed while it is 0 only up to the tolerance. What is left of a sum by rounding is small beside
-//! the program's numbers, and a small multiple of the last place of a summand: most of its last digits are 0. The
-//! digits of a number that never was anything larger go all the way.
+//! A cell may be freed while it is 0 only up to the tolerance. What rounding leaves of a sum is small beside the
+//! program's numbers ([`Rounding::ulps`]), or it changes the loss by next to nothing ([`Rounding::of_freed`]).
 
 use reviver_isa::module::RealSystem;
 use serde::{Deserialize, Serialize};
@@ -18,24 +17,52 @@ use crate::travel::{Clock, Leg, Track, Travel};
 /// What rounding alone may do in a number system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rounding {
-    /// By so many units of the last place of the program's largest number a cell may be off.
+    /// Bound on what rounding leaves in a cell, in last places of the program's largest number.
     pub ulps: f64,
-    /// So many binary digits what is left of a sum may have.
+    /// The same bound for numbers with more than `digits` binary digits, and for a loss that is 0 but for rounding.
+    pub few_ulps: f64,
+    /// Binary digits of a small multiple of a summand's last place, at most.
     pub digits: u32,
-    /// By this part of itself a number that isn't 0 at the start may be off.
+    /// Bound on the error of a number that isn't 0 at the start, and of the loss, relative to the number.
     pub part: f64,
-    /// By this part of its size the loss may change with all of that: half of the digits.
+    /// Bound on the effect of all errors on the loss, relative to the loss's size: half of the digits.
     pub of_loss: f64,
+    /// Bound on the effect of freed cells on the loss, relative to the loss's size. Within it a freed cell may hold
+    /// any number.
+    pub of_freed: f64,
 }
 
 impl Rounding {
     /// About a third of the digits for the size of an error, and a quarter for its own.
     pub fn of(system: RealSystem) -> Rounding {
         match system {
-            RealSystem::F64 => Rounding { ulps: 65_536.0, digits: 40, part: 1e-6, of_loss: 2e-8 },
-            RealSystem::F32 => Rounding { ulps: 128.0, digits: 18, part: 4e-3, of_loss: 4e-4 },
-            RealSystem::Fixed(_) => Rounding { ulps: 0.0, digits: 0, part: 0.0, of_loss: 0.0 },
+            RealSystem::F64 => Rounding {
+                ulps: 65_536.0,
+                few_ulps: 64.0,
+                digits: 40,
+                part: 1e-6,
+                of_loss: 2e-8,
+                of_freed: 64.0 * f64::EPSILON,
+            },
+            RealSystem::F32 => Rounding {
+                ulps: 128.0,
+                few_ulps: 16.0,
+                digits: 18,
+                part: 4e-3,
+                of_loss: 4e-4,
+                of_freed: 64.0 * f64::from(f32::EPSILON),
+            },
+            RealSystem::Fixed(_) => {
+                Rounding { ulps: 0.0, few_ulps: 0.0, digits: 0, part: 0.0, of_loss: 0.0, of_freed: 0.0 }
+            }
         }
+    }
+
+    /// Whether an error of the loss leaves the loss its first digits: it is at most [`Rounding::part`] of the loss. A
+    /// loss that is 0 but for rounding, as that of a fit that has converged, may be off by as much; `ulp` is the last
+    /// place of the program's largest number.
+    pub fn leaves(self, loss: f64, error: f64, ulp: f64) -> bool {
+        error <= self.part * loss.abs() || loss.abs().max(error) <= self.few_ulps * ulp
     }
 
     /// Bits of a binary64 that are 0 where it has no more digits than what is left of a sum.
@@ -76,9 +103,11 @@ impl Watch {
         self.path
     }
 
-    /// A freed cell that rounding doesn't explain; `ulp` is the last place of the program's largest number.
+    /// The largest freed number that is too large to be left by rounding; `ulp` is the last place of the program's
+    /// largest number.
     pub fn unexplained(&self, rounding: Rounding, ulp: f64) -> Option<Freed> {
-        self.unrounded.or(self.largest.filter(|freed| freed.value.abs() > rounding.ulps * ulp))
+        let beyond = |freed: Option<Freed>, ulps: f64| freed.filter(|freed| freed.value.abs() > ulps * ulp);
+        beyond(self.unrounded, rounding.few_ulps).or(beyond(self.largest, rounding.ulps))
     }
 
     /// By how much the loss of the way back may differ from the loss of the way there, to first order:

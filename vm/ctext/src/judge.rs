@@ -18,7 +18,7 @@ pub(crate) fn fields(cells: &ProgramCells) -> String {
     );
     if !cells.numbers.is_fixed() {
         text.push_str(
-            "    uint64_t path;\n    double freed;\n    double freed_error;\n    int freed_unrounded;\n",
+            "    uint64_t path;\n    double freed;\n    double freed_error;\n    double freed_unrounded;\n",
         );
     }
     text
@@ -31,15 +31,17 @@ pub(crate) fn freed_name(cells: &ProgramCells) -> String {
 
 /// That function.
 pub(crate) fn freed(cells: &ProgramCells) -> String {
-    let (prefix, digits) = (cells.prefix, Rounding::of(cells.module().real).digits);
-    // The bits of a double that are 0 where it has so few digits.
-    let long = (1_u64 << f64::MANTISSA_DIGITS.saturating_sub(digits)) - 1;
+    let (prefix, rounding) = (cells.prefix, Rounding::of(cells.module().real));
+    let (digits, long) = (rounding.digits, rounding.long());
     format!(
         "\
-/* A cell is freed that isn't 0: how large it is, and whether it has more than {digits} binary digits. */
+/* Notes the largest number that is freed, the largest with more than {digits} binary digits, and their effect on the loss. */
 static inline void {prefix}_freed(struct {prefix}_memory *m, double value, double adjoint) {{
-    m->freed = fabs(value) > m->freed ? fabs(value) : m->freed;
-    m->freed_unrounded |= (rv_bits_f64(value) & UINT64_C({long})) != 0;
+    const double size = fabs(value);
+    m->freed = size > m->freed ? size : m->freed;
+    if ((rv_bits_f64(value) & UINT64_C({long})) != 0 && size > m->freed_unrounded) {{
+        m->freed_unrounded = size;
+    }}
     m->freed_error += fabs(value * adjoint);
 }}
 "
@@ -124,19 +126,33 @@ static double {prefix}_largest(const struct {prefix}_memory *m) {{
 fn judged(cells: &ProgramCells) -> String {
     let (prefix, upper, suffix) = (cells.prefix, cells.prefix.to_uppercase(), cells.numbers.suffix());
     let (of, count) = (cells.numbers.real(), cells.fixed(Class::Real));
-    let Rounding { ulps, part, of_loss, .. } = Rounding::of(cells.module().real);
-    let [ulps, part, of_loss] = [ulps, part, of_loss].map(double);
+    let Rounding { ulps, few_ulps, part, of_loss, of_freed, .. } = Rounding::of(cells.module().real);
+    let [ulps, few_ulps, part] = [ulps, few_ulps, part].map(double);
+    let [of_loss, of_freed] = [of_loss, of_freed].map(double);
     let same_ints = same(cells, Class::Int);
     format!(
         "\
+/* Whether an error is at most a part of the loss's size: of the loss, or of the loss and the terms that it is made of. */
+static int {prefix}_outweighed(const struct {prefix}_memory *m, double part, double error, double loss) {{
+    double size = fabs(loss);
+    if (error <= part * size) {{
+        return 1;
+    }}
+    for (size_t i = 0; i < {count}; i++) {{
+        size += fabs((double)m->start_reals[i] * (double)m->adjoints[i]);
+    }}
+    return error <= part * size;
+}}
+
 /* Whether the way back was the way there, and rounding explains what it is off by. */
 static int {prefix}_judged(const struct {prefix}_memory *m, double largest, double loss) {{
-    const double most = {ulps} * rv_ulp_{suffix}(({of})largest);
-    double error = m->freed_error, size = fabs(loss);
+    const double ulp = rv_ulp_{suffix}(({of})largest), most = {ulps} * ulp, few = {few_ulps} * ulp;
+    double error = m->freed_error;
     if (m->path != 0 || m->steps != 0) {{
         return {upper}_WAY_BACK;
     }}
-{same_ints}    if (m->freed_unrounded || m->freed > most) {{
+{same_ints}    if ((m->freed_unrounded > few || m->freed > most) &&
+        !{prefix}_outweighed(m, {of_freed}, m->freed_error, loss)) {{
         return {upper}_FREED;
     }}
     for (size_t i = 0; i < {count}; i++) {{
@@ -148,14 +164,10 @@ static int {prefix}_judged(const struct {prefix}_memory *m, double largest, doub
             error += fabs(by * (double)m->adjoints[i]);
         }}
     }}
-    /* The loss alone mostly outweighs it. */
-    if (error <= {of_loss} * size) {{
-        return {upper}_DONE;
+    if (error > {part} * fabs(loss) && (error > few || fabs(loss) > few)) {{
+        return {upper}_SENSITIVE;
     }}
-    for (size_t i = 0; i < {count}; i++) {{
-        size += fabs((double)m->start_reals[i] * (double)m->adjoints[i]);
-    }}
-    return error > {of_loss} * size ? {upper}_SENSITIVE : {upper}_DONE;
+    return {prefix}_outweighed(m, {of_loss}, error, loss) ? {upper}_DONE : {upper}_SENSITIVE;
 }}
 "
     )

@@ -96,6 +96,35 @@ pub static FREED_WITH_TANGENT: CodeAccount = CodeAccount {
     ),
 };
 
+pub static ILL_CONDITIONED: CodeAccount = CodeAccount {
+    title: "rounding errors change the loss too much",
+    meaning: "The reverse sweep finds each value of the forward sweep again, up to rounding. The differences, each times its \
+              adjoint, add up to an error of the loss (`loss_error`). Here that error is more than 1e-6 of the loss (with f32 \
+              4e-3). The gradient is computed once more with a history, so it is that of the forward sweep; but the forward \
+              sweep has rounding errors of the same size, so the loss has few right digits.",
+    cure: "Look for a step that amplifies errors: a difference of nearly equal numbers, a division by a number near 0, or \
+           a large number that small ones are added to. Compute it another way, or scale the inputs.",
+    evidence: programs(
+        trial(
+            "grad FILE --loss y",
+            "\
+.inout x: real default 0.1
+.out y: real
+        add   x, 1e8
+        add   y, x - 100000000.099
+",
+        ),
+        trial(
+            "grad FILE --loss y",
+            "\
+.inout x: real default 0.1
+.out y: real
+        add   y, x - 0.099
+",
+        ),
+    ),
+};
+
 pub static CONVERTED_WITH_TANGENT: CodeAccount = CodeAccount {
     title: "a real was converted to an integer that changes with the inputs",
     meaning: "An integer carries no derivative. The real changes with the inputs, so the integer may jump beside this point, and \

@@ -57,6 +57,7 @@ codes! {
         ConvertedWithTangent = "L04" "converted-with-tangent" losses::CONVERTED_WITH_TANGENT;
         Hidden = "L05" "hidden-derivative" losses::HIDDEN;
         Kink = "L06" "kink" losses::KINK;
+        IllConditioned = "L07" "ill-conditioned" losses::ILL_CONDITIONED;
     }
 }
 
@@ -69,6 +70,7 @@ impl From<Loss> for LossCode {
             Loss::ConvertedWithTangent => LossCode::ConvertedWithTangent,
             Loss::Hidden => LossCode::Hidden,
             Loss::Kink => LossCode::Kink,
+            Loss::IllConditioned => LossCode::IllConditioned,
         }
     }
 }

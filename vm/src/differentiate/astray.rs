@@ -30,7 +30,11 @@ pub enum Astray {
     /// A number missed its start by more than rounding.
     Missed { name: String, by: f64 },
     /// What was off by rounding changes the loss by more than rounding does.
-    Sensitive { loss_error: f64 },
+    Sensitive {
+        loss_error: f64,
+        /// Where the forward sweep ended, if the loss lost its first digits ([`Rounding::leaves`]).
+        ill_conditioned: Option<u32>,
+    },
     /// It was found to be astray before it was stopped, and goes on as the second round that it was.
     Before,
     /// An integer, or the number of values on a stack or tape, is another than at the start.
@@ -61,7 +65,7 @@ impl fmt::Display for Astray {
                 write!(f, "a cell was freed that held {:e}, which is more than rounding", freed.value)
             }
             Astray::Missed { name, by } => write!(f, "it missed the start by {by:e} in `{name}`"),
-            Astray::Sensitive { loss_error } => {
+            Astray::Sensitive { loss_error, .. } => {
                 write!(f, "what rounding changed may change the loss by {loss_error:e}")
             }
             Astray::Before => write!(f, "it had gone astray before the command was stopped"),
@@ -70,14 +74,24 @@ impl fmt::Display for Astray {
     }
 }
 
+/// What a reverse sweep is judged by, besides its start and its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TurnFacts {
+    /// Where the forward sweep ended.
+    pub position: u32,
+    /// The greatest magnitude of a number at the start and there.
+    pub largest: f64,
+    pub loss: f64,
+}
+
 /// What is wrong with a way back that has arrived; and by how much the loss of another start may differ,
-/// to first order, if all is well. `largest` is the greatest magnitude of a number at the start and the turn.
+/// to first order, if all is well.
 pub(super) fn judge<B: Interpreted>(
     machine: &Machine<B>,
     start: &State<B>,
-    largest: f64,
-    loss: f64,
+    turned: TurnFacts,
 ) -> Result<f64, Astray> {
+    let TurnFacts { position, largest, loss } = turned;
     let (program, end) = (machine.program(), machine.state());
     let Some(watch) = machine.reports().watch() else {
         return if same_values(start, end) { Ok(0.0) } else { Err(difference(program, start, end)) };
@@ -95,7 +109,10 @@ pub(super) fn judge<B: Interpreted>(
         Unlike::Freed(freed) => Astray::Freed(freed),
         Unlike::Cell(cell, by) => Astray::Missed { name: name_of(program, start, Class::Real, cell), by },
         Unlike::Moved(by) => Astray::Missed { name: "a stack or a tape".into(), by },
-        Unlike::Sensitive(loss_error) => Astray::Sensitive { loss_error },
+        Unlike::Sensitive(loss_error) => {
+            let is_lost = !rounding.leaves(loss, loss_error, ulp);
+            Astray::Sensitive { loss_error, ill_conditioned: is_lost.then(|| position.saturating_sub(1)) }
+        }
     })
 }
 
@@ -233,7 +250,9 @@ impl<B: Interpreted> Misses<'_, B> {
         mut moved: impl Iterator<Item = [B; 2]>,
         loss: f64,
     ) -> Result<f64, Unlike> {
-        if let Some(freed) = watch.unexplained(self.rounding, self.ulp) {
+        if let Some(freed) = watch.unexplained(self.rounding, self.ulp)
+            && !is_outweighed(self.rounding.of_freed, watch.error(), loss, || self.terms())
+        {
             return Err(Unlike::Freed(freed));
         }
         let by_cells = self.weighed()?;
@@ -241,7 +260,7 @@ impl<B: Interpreted> Misses<'_, B> {
             return Err(Unlike::Moved(by));
         }
         let error = watch.error() + by_cells;
-        match is_outweighed(self.rounding, error, loss, || self.terms()) {
+        match is_small(self.rounding, self.ulp, error, loss, || self.terms()) {
             true => Ok(error),
             false => Err(Unlike::Sensitive(error)),
         }
@@ -306,10 +325,23 @@ pub(super) fn is_beyond(rounding: Rounding, ulp: f64, [from, to]: [f64; 2]) -> b
     is_lost | (by > rounding.ulps * ulp)
 }
 
-/// Whether an error changes a loss by no more than rounding does: the loss alone mostly outweighs it, else the `terms` that it is made of
-/// (Σ |number·adjoint|) do it. What is off by nothing is outweighed always.
-pub(super) fn is_outweighed(rounding: Rounding, error: f64, loss: f64, terms: impl FnOnce() -> f64) -> bool {
-    let exceeds = |size: f64| error > rounding.of_loss * size;
+/// Whether the error of a loss is small enough for its gradient: beside the loss's size, and beside the loss itself.
+#[inline]
+pub(super) fn is_small(
+    rounding: Rounding,
+    ulp: f64,
+    error: f64,
+    loss: f64,
+    terms: impl FnOnce() -> f64,
+) -> bool {
+    rounding.leaves(loss, error, ulp) && is_outweighed(rounding.of_loss, error, loss, terms)
+}
+
+/// Whether an error is at most a part of the loss's size: mostly of the loss alone, else of the loss and the `terms`
+/// that it is made of (Σ |number·adjoint|). An error of 0 always is.
+#[inline]
+pub(super) fn is_outweighed(part: f64, error: f64, loss: f64, terms: impl FnOnce() -> f64) -> bool {
+    let exceeds = |size: f64| error > part * size;
     !(exceeds(loss.abs()) && exceeds(loss.abs() + terms()))
 }
 

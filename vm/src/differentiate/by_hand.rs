@@ -5,7 +5,6 @@
 use crate::machine::Machine;
 use crate::room::OutOfMemory;
 use crate::state::State;
-use crate::state::values::Value;
 
 use super::Astray;
 use super::astray::judge;
@@ -44,7 +43,6 @@ impl TurnedPass {
     /// # Errors
     /// Why it wasn't, so that nobody vouches for its adjoints.
     pub fn judged(&self, machine: &Machine, start: &State) -> Result<f64, Astray> {
-        let value = machine.program().approximate(Value::Real(self.turn.value));
-        judge(machine, start, self.turn.largest, value)
+        judge(machine, start, self.turn.facts(machine.program()))
     }
 }

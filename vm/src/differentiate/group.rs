@@ -9,7 +9,7 @@ use reviver_isa::number::{F64, Reals};
 
 use crate::watch::{Rounding, Watch};
 
-use super::astray::{is_beyond, is_outweighed};
+use super::astray::{is_beyond, is_outweighed, is_small};
 
 /// So many lanes a group has.
 pub const GROUP: usize = 4;
@@ -95,7 +95,6 @@ impl GroupTurn {
         let rounding = bounds.rounding;
         let is_rounding = watch.is_same_way()
             && judged.ints.iter().all(|&cell| start.ints.get(cell) == end.ints.get(cell))
-            && (0..GROUP).all(|lane| seen.largest[lane] <= rounding.ulps * bounds.ulps[lane])
             && bounds.explain(&judged.reals, [start.reals, end.reals], room);
         let rows = || losses.iter().zip(&seen.errors).enumerate();
         is_rounding
@@ -103,8 +102,12 @@ impl GroupTurn {
                 let of_row = RowAdjoints { all: adjoints, row, rows: losses.len() };
                 let by_cells = of_row.weighed(room);
                 (0..GROUP).all(|lane| {
-                    let (error, loss) = (errors[lane] + by_cells[lane], f64::from_bits(values[lane]));
-                    is_outweighed(rounding, error, loss, || of_row.terms(start.reals, lane))
+                    let (ulp, loss) = (bounds.ulps[lane], f64::from_bits(values[lane]));
+                    let terms = || of_row.terms(start.reals, lane);
+                    // The processor alone tells numbers with few digits from others.
+                    (seen.largest[lane] <= rounding.few_ulps * ulp
+                        || is_outweighed(rounding.of_freed, errors[lane], loss, terms))
+                        && is_small(rounding, ulp, errors[lane] + by_cells[lane], loss, terms)
                 })
             })
     }

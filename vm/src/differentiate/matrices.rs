@@ -9,7 +9,7 @@ use crate::room::{self, OutOfMemory};
 use crate::state::lanes::Lanes;
 use crate::state::values::Value;
 use crate::state::{Adjoints, State, TapeEntry};
-use crate::strategy::{CourseCost, Retention, Taken, state_bytes};
+use crate::strategy::{CourseCost, Taken, state_bytes};
 
 use super::lift::lift;
 use super::pass::{Keeps, forward, forward_until, round};
@@ -366,7 +366,7 @@ fn products<D: Iterator<Item = f64>>(
         }
         // What went astray once does so again.
         if round.mended.is_some() {
-            history = Keeps::Asked(Retention::RESIDUES, None);
+            history = Keeps::mending(subject);
             hessian.trust.mended = round.mended;
         }
     }

@@ -32,7 +32,7 @@ use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
 use crate::state::State;
 use crate::state::values::plural;
-use crate::strategy::Retention;
+use crate::strategy::{MEMORY, Retention};
 
 pub use astray::Astray;
 pub use by_hand::TurnedPass;
@@ -52,6 +52,8 @@ pub struct Subject {
     pub exact: bool,
     /// What is kept for an exact way back, if it isn't what steps lose, of any size.
     pub retention: Option<Retention>,
+    /// Bound on the history that a diverged reverse sweep is repeated with, in bytes. Beyond it, snapshots are kept.
+    pub mending_memory: u64,
     /// Run to the end, also where that only undoes what was computed for the loss.
     pub whole: bool,
     /// The most steps that one direction may take.
@@ -162,7 +164,20 @@ impl Subject {
         let (retention, whole, interrupt, runner) = (None, false, None, None);
         let (threads, level) = (1, CheckLevel::Checked);
         let start = Arc::new(start);
-        Ok(Subject { program, start, exact, retention, whole, max_steps, interrupt, runner, threads, level })
+        let mending_memory = MEMORY;
+        Ok(Subject {
+            program,
+            start,
+            exact,
+            retention,
+            mending_memory,
+            whole,
+            max_steps,
+            interrupt,
+            runner,
+            threads,
+            level,
+        })
     }
 
     /// The same for another version of its program.
@@ -215,6 +230,17 @@ impl Subject {
             level: CheckLevel::Checked,
             ..*self
         })
+    }
+
+    /// The same at another start.
+    pub(crate) fn at(&self, start: State) -> Subject {
+        Subject {
+            program: Arc::clone(&self.program),
+            start: Arc::new(start),
+            interrupt: self.interrupt.clone(),
+            runner: self.runner.clone(),
+            ..*self
+        }
     }
 
     /// The cells of a global, or the values that lie on the stack which it names.

@@ -13,16 +13,17 @@ use crate::interp::engine::Interpreted;
 use crate::level::CheckLevel;
 use crate::machine::Machine;
 use crate::machine::STEPS_WORTH_THREADS;
-use crate::reports::Reports;
+use crate::program::Program;
+use crate::reports::{Loss, Reports};
 use crate::room::{self, OutOfMemory};
 use crate::state::values::Value;
 use crate::state::{Adjoints, State};
 use crate::stops::{Node, Stops};
-use crate::strategy::{Course, CourseCost, CourseHalt, MEMORY, Retention, Strategy, Taken};
+use crate::strategy::{Course, CourseCost, CourseHalt, Retention, Strategy, Taken};
 use crate::trap::{Cause, Trap};
 use crate::travel::{Stop, Travel};
 
-use super::astray::{Astray, judge, largest};
+use super::astray::{Astray, TurnFacts, judge, largest};
 use super::turning::Turning;
 use super::{DifferentiateError, Subject, Trust};
 
@@ -109,9 +110,10 @@ pub(super) fn round<B: Interpreted, T>(
     losses: &[usize],
     keep: impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
 ) -> Result<Round<B, T>, DifferentiateError> {
-    match attempt(subject, history, start, losses, &keep) {
+    match attempt(subject, Pass::new(subject, start, history)?, start, losses, &keep) {
         Err(Stopped::Astray(reason)) if history.is_mended(subject) => {
-            let again = attempt(subject, Keeps::Mending, start, losses, &keep).map_err(Stopped::error)?;
+            let pass = Pass::again(subject, start, &reason)?;
+            let again = attempt(subject, pass, start, losses, &keep).map_err(Stopped::error)?;
             Ok(Round { mended: Some(reason), ..again })
         }
         other => other.map_err(Stopped::error),
@@ -125,7 +127,10 @@ pub(super) enum Keeps {
     /// What somebody has asked for, and how long the way is if that is known.
     Asked(Retention, Option<u64>),
     /// A history that nobody has asked for.
-    Mending,
+    Mending {
+        /// Bound on its size in bytes: beyond it, snapshots are kept instead.
+        memory: u64,
+    },
 }
 
 impl Keeps {
@@ -135,12 +140,21 @@ impl Keeps {
         subject.retention.or(residues).map_or(Keeps::Nothing, |retention| Keeps::Asked(retention, None))
     }
 
+    /// What a reverse sweep that diverged is repeated with.
+    pub fn mending(subject: &Subject) -> Keeps {
+        Keeps::Mending { memory: subject.mending_memory }
+    }
+
+    pub fn is_mending(self) -> bool {
+        matches!(self, Keeps::Mending { .. })
+    }
+
     /// The same for a further way, once it is known how long these are.
     #[must_use]
     pub fn of_length(self, steps: u64) -> Keeps {
         match self {
             Keeps::Asked(retention, _) => Keeps::Asked(retention, Some(steps)),
-            Keeps::Nothing | Keeps::Mending => self,
+            Keeps::Nothing | Keeps::Mending { .. } => self,
         }
     }
 
@@ -149,7 +163,7 @@ impl Keeps {
         match self {
             Keeps::Nothing => None,
             Keeps::Asked(retention, _) => Some(retention),
-            Keeps::Mending => Some(Retention { strategy: Strategy::Reverse, memory: Some(MEMORY) }),
+            Keeps::Mending { memory } => Some(Retention { strategy: Strategy::Auto, memory: Some(memory) }),
         }
     }
 
@@ -157,7 +171,7 @@ impl Keeps {
     fn length(self) -> Option<u64> {
         match self {
             Keeps::Asked(_, length) => length,
-            Keeps::Nothing | Keeps::Mending => None,
+            Keeps::Nothing | Keeps::Mending { .. } => None,
         }
     }
 
@@ -200,12 +214,11 @@ impl<E: Into<DifferentiateError>> From<E> for Stopped {
 
 fn attempt<B: Interpreted, T>(
     subject: &Subject,
-    history: Keeps,
+    mut pass: Pass<B>,
     start: &State<B>,
     losses: &[usize],
     keep: &impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
 ) -> Result<Round<B, T>, Stopped> {
-    let mut pass = Pass::new(subject, start, history)?;
     let turning = Turning::of(subject, losses);
     pass.there(subject, &turning)?;
     let reals = &pass.course.machine().state().reals;
@@ -244,6 +257,14 @@ pub(crate) struct Turn {
     pub largest: f64,
 }
 
+impl Turn {
+    /// What the reverse sweep that begins there is judged by.
+    pub fn facts(&self, program: &Program) -> TurnFacts {
+        let loss = program.approximate(Value::Real(self.value));
+        TurnFacts { position: self.position, largest: self.largest, loss }
+    }
+}
+
 impl<B: Interpreted> Pass<B> {
     pub fn new(subject: &Subject, start: &State<B>, history: Keeps) -> Result<Pass<B>, OutOfMemory> {
         let mut machine = subject.machine(start.try_clone()?);
@@ -253,6 +274,16 @@ impl<B: Interpreted> Pass<B> {
         }
         let course = Course::begin(machine, history.retention(), Travel::Forward)?;
         Ok(Pass { course: course.of_length(history.length()), history, turn: None })
+    }
+
+    /// The pass with a history that repeats one which diverged. A loss of the derivative that the diverged pass has found
+    /// is noted.
+    pub fn again(subject: &Subject, start: &State<B>, reason: &Astray) -> Result<Pass<B>, OutOfMemory> {
+        let mut pass = Pass::new(subject, start, Keeps::mending(subject))?;
+        if let Astray::Sensitive { loss_error, ill_conditioned: Some(at) } = *reason {
+            pass.course.machine_mut().note(at, Loss::IllConditioned, loss_error);
+        }
+        Ok(pass)
     }
 
     fn try_clone(&self) -> Result<Pass<B>, OutOfMemory> {
@@ -291,8 +322,7 @@ impl<B: Interpreted> Pass<B> {
         if !self.history.level::<B>(subject).is_checked() {
             return Ok(None);
         }
-        let value = subject.program.approximate(Value::Real(turn.value));
-        judge(self.course.machine(), start, turn.largest, value).map(Some).map_err(Stopped::Astray)
+        judge(self.course.machine(), start, turn.facts(&subject.program)).map(Some).map_err(Stopped::Astray)
     }
 
     /// What has come to the start.
@@ -300,7 +330,7 @@ impl<B: Interpreted> Pass<B> {
         let turn = self.turn.unwrap_or_default();
         let (taken, cost) = (self.course.taken(), self.course.cost());
         // Nobody has asked for the strategy that mends.
-        let taken = taken.filter(|_| self.history != Keeps::Mending);
+        let taken = taken.filter(|_| !self.history.is_mending());
         let machine = self.course.into_machine();
         let (reports, thread_bytes) = (machine.reports().clone(), machine.thread_bytes());
         Arrival { state: machine.into_state(), reports, turn, taken, cost, loss_error, thread_bytes }
@@ -405,7 +435,7 @@ fn full(history: Keeps, bytes: u64) -> DifferentiateError {
         Keeps::Asked(Retention { strategy, .. }, _) => {
             DifferentiateError::MemoryFull { strategy: strategy.name(), bytes }
         }
-        Keeps::Nothing | Keeps::Mending => DifferentiateError::HistoryFull { bytes },
+        Keeps::Nothing | Keeps::Mending { .. } => DifferentiateError::HistoryFull { bytes },
     }
 }
 

@@ -87,15 +87,15 @@ pub fn gradient_from(subject: &Subject, loss: &Variable, from: Option<Underway>)
     };
     let cell = subject.cell(loss)?;
     let turning = Turning::of(subject, &[cell]);
-    let mut mended = (pass.history == Keeps::Mending).then_some(Astray::Before);
+    let mut mended = pass.history.is_mending().then_some(Astray::Before);
     loop {
         match pass.whole(subject, &subject.start, cell, &turning) {
             Ok(loss_error) => return Ok(Gradient::new(subject, pass.arrival(loss_error), mended)),
             Err(Stopped::Astray(reason)) if pass.history.is_mended(subject) => {
-                mended = Some(reason);
                 // The next round needs the memory.
                 drop(pass);
-                pass = Pass::new(subject, &subject.start, Keeps::Mending)?;
+                pass = Pass::again(subject, &subject.start, &reason)?;
+                mended = Some(reason);
             }
             Err(stopped) => return Err(halted(subject, pass, stopped.error())),
         }
@@ -110,7 +110,7 @@ fn halted(subject: &Subject, pass: Pass, error: DifferentiateError) -> Halted {
     }
     let Pass { course, history, turn } = pass;
     let (start, reports) = (digest(subject), course.machine().reports().clone());
-    let so_far = Some(SoFar { start, reports, mends: history == Keeps::Mending, turn });
+    let so_far = Some(SoFar { start, reports, mends: history.is_mending(), turn });
     // Without memory for what is to be saved it begins anew.
     let underway = course.into_saved().ok().map(|(mut state, residues, course)| {
         // Nothing was shown on the way; a run that goes on from here shows what comes.
@@ -127,7 +127,7 @@ fn resumed(subject: &Subject, loss: &Variable, underway: Underway) -> Result<Pas
     let retention = course.as_ref().map(SavedCourse::retention);
     let kept = KeptInFile { has_history: residues.is_some(), retention };
     let history = match Keeps::of(subject) {
-        _ if mends => Keeps::Mending,
+        _ if mends => Keeps::mending(subject),
         // What was begun with a history has one still.
         Keeps::Nothing if kept.has_history => Keeps::Asked(retention.unwrap_or(Retention::RESIDUES), None),
         asked => asked,

@@ -75,9 +75,6 @@ impl Writer<'_> {
             let sum = format!("freed_error{}", row.unwrap_or(0));
             self.line(format!("{sum} = summed({sum}, weighed({freed}, {adjoint}));"));
         }
-        if row.is_none() {
-            self.line(format!("failed = failed | is_unrounded({freed});"));
-        }
     }
 
     /// The words that a lane has come to: those that follow each other in its memory in one go.
@@ -112,12 +109,13 @@ impl Writer<'_> {
     pub(super) fn arrive(&mut self, arrival: &LaneArrival) {
         self.store_found(arrival);
         if self.text.is_watched() {
-            let ulps = self.near(Rounding::of(self.numbers.system).ulps, true);
+            let Rounding { ulps, few_ulps, .. } = Rounding::of(self.numbers.system);
+            let [ulps, few_ulps] = [ulps, few_ulps].map(|bound| self.near(bound, true));
             self.line(format!("let most = {ulps} * ulp_of(largest);"));
+            self.line(format!("let few = {few_ulps} * ulp_of(largest);"));
             for row in self.text.rows() {
                 self.line(format!("error{row} = freed_error{row};"));
             }
-            self.fail("!(freed <= most)", None);
             self.fail("path != 0lu", None);
         }
         for compared in &arrival.compared {
@@ -163,15 +161,24 @@ impl Writer<'_> {
     fn weigh(&mut self, arrival: &LaneArrival) {
         // The processor may add the same numbers in another order, and wider ones.
         let less = if self.numbers.system == RealSystem::F32 { 0.99 } else { 1.0 - 1e-6 };
-        let of_loss = self.near(Rounding::of(self.numbers.system).of_loss * less, true);
+        let Rounding { of_loss, of_freed, part, .. } = Rounding::of(self.numbers.system);
+        let bounds = [of_loss, of_freed, part].map(|bound| self.near(bound * less, true));
         for row in self.text.rows() {
-            self.weigh_row(arrival, row, &of_loss);
+            self.weigh_row(arrival, row, &bounds);
         }
     }
 
-    fn weigh_row(&mut self, arrival: &LaneArrival, row: usize, of_loss: &str) {
+    fn weigh_row(&mut self, arrival: &LaneArrival, row: usize, [of_loss, of_freed, part]: &[String; 3]) {
+        let is_zero = format!("(max(error{row}, abs(loss{row})) <= few)");
+        self.fail(&format!("!(error{row} <= {part} * abs(loss{row})) & !{is_zero}"), None);
+        // The processor alone tells freed numbers with few digits from others.
+        let exceeds = |size: &str| {
+            format!(
+                "!(error{row} <= {of_loss} * {size}) | (!(freed <= few) & !(freed_error{row} <= {of_freed} * {size}))"
+            )
+        };
         // The loss alone mostly outweighs it.
-        self.open(format!("if (!(error{row} <= {of_loss} * abs(loss{row}))) {{"));
+        self.open(format!("if ({}) {{", exceeds(&format!("abs(loss{row})"))));
         self.line(format!("var size = abs(loss{row});"));
         for (start, adjoints) in &arrival.terms {
             let Some(&adjoint) = adjoints.get(row) else { continue };
@@ -192,7 +199,7 @@ impl Writer<'_> {
                 });
             }
         }
-        self.fail(&format!("!(error{row} <= {of_loss} * size) | !(size - size == zero)"), None);
+        self.fail(&format!("{} | !(size - size == zero)", exceeds("size")), None);
         self.close();
     }
 
@@ -274,14 +281,8 @@ impl Writer<'_> {
             RealSystem::F32 => (" * 1.0000004f", " + 1e-37f", "u32", "23", "u"),
             RealSystem::Fixed(_) => return String::new(),
         };
-        let Rounding { digits, part, .. } = Rounding::of(self.numbers.system);
+        let Rounding { part, .. } = Rounding::of(self.numbers.system);
         let (part, one) = (self.near(part, true), MARK_FACTOR);
-        let long = match self.numbers.system {
-            RealSystem::F32 => (1_u64 << f32::MANTISSA_DIGITS.saturating_sub(digits)) - 1,
-            RealSystem::F64 | RealSystem::Fixed(_) => {
-                (1_u64 << f64::MANTISSA_DIGITS.saturating_sub(digits)) - 1
-            }
-        };
         let rounds: String = MARK_ROUNDS
             .iter()
             .map(|(shift, factor)| format!("    mark = (mark ^ (mark >> {shift}u)) * {factor}lu;\n"))
@@ -332,11 +333,6 @@ fn summed(a: {real}, b: {real}) -> {real} {{
 fn weighed(a: {real}, b: {real}) -> {real} {{
     let product = abs(a * b){above}{least};
     return select(product, zero, {a_is_zero} | {b_is_zero});
-}}
-
-// Whether a number has more digits than what is left of a sum.
-fn is_unrounded(number: {real}) -> bool {{
-    return (bitcast<{bits}>(number) & {long}{word}) != 0{word};
 }}
 
 // Whether a number is off by more than rounding explains.

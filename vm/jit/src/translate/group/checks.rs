@@ -3,8 +3,6 @@
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use reviver_compile::op::{OpKind, SsaOp};
-use reviver_isa::module::RealSystem;
-use reviver_vm::watch::Rounding;
 
 use super::{ALL, GroupTranslation, VECTORS};
 
@@ -87,16 +85,11 @@ impl GroupTranslation<'_> {
         self.lane.builder.def_var(self.found, found);
     }
 
-    /// Remembers what two lanes free, and by how much that changes a row's loss. A number that has more digits than what is left of a sum is nothing that a judge
-    /// vouches for.
+    /// Remembers the largest number that two lanes free, and by how much that changes a row's loss.
     pub(super) fn freed(&mut self, op: &SsaOp, n: usize) -> Option<()> {
         let &[value, adjoint] = op.operands.as_slice() else { return None };
         let number = self.vector(value, n)?;
         if n < VECTORS {
-            let long = self.constant(types::I64X2, Rounding::of(RealSystem::F64).long());
-            let bits = self.bits(types::I64X2, number);
-            let bits = self.lane.builder.ins().band(bits, long);
-            self.find(bits);
             let (magnitude, variable) = (self.magnitude(number), *self.largest.get(n)?);
             let largest = self.lane.builder.use_var(variable);
             let is_larger = self.lane.builder.ins().fcmp(FloatCC::LessThan, largest, magnitude);
