@@ -3,7 +3,7 @@
 
 use reviver_isa::Module;
 use reviver_vm::Travel;
-use reviver_vm::differentiate::check::check as compare;
+use reviver_vm::differentiate::check::{Verdict, check as compare};
 use reviver_vm::differentiate::matrices::{hessian_products, jacobian};
 use reviver_vm::differentiate::{DifferentiateError, Gradient, Subject, Variable, gradient};
 use reviver_vm::explain::Explanation;
@@ -160,13 +160,16 @@ fn disagreement(
 ) -> Result<Option<Mismatch>, NoDerivatives> {
     let inputs = subject.inputs();
     let check = compare(subject, loss, &inputs, gradient)?;
-    Ok(match (check.agrees(), is_meant) {
-        (true, false) | (false, true) => None,
-        (true, true) => {
+    // At a kink there is no derivative to agree with, and the gradient is one of its pieces'.
+    let differs = check.verdict() == Verdict::Differs;
+    Ok(match (differs, is_meant) {
+        (false, false) | (true, true) => None,
+        (false, true) => {
             Some(Mismatch::new("a gradient that is another one than the derivative", "they agree"))
         }
-        (false, false) => {
-            let wrong = check.comparisons.iter().filter(|comparison| !comparison.agrees());
+        (true, false) => {
+            let wrong =
+                check.comparisons.iter().filter(|comparison| comparison.verdict() == Verdict::Differs);
             let wrong: Vec<String> = wrong.map(|comparison| format!("{comparison:?}")).collect();
             let expected = "the derivative, as tangents and differences find it (`disagrees` says that a rule means another)";
             Some(Mismatch::new(expected, wrong.join("; ")))

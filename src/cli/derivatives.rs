@@ -17,6 +17,10 @@ pub struct Differentiated {
     /// Fail (exit code 1) if values that count were lost, so that the derivatives may be wrong
     #[arg(long)]
     pub strict: bool,
+    /// Compare with dual numbers run forward, and with differences of runs at inputs near by. Exit code 1 if they
+    /// disagree, or if no difference tells, as at a kink
+    #[arg(long)]
+    pub verify: bool,
     /// Run to the end of the program before turning round, also where that is an `uncompute`
     #[arg(long)]
     pub whole: bool,
@@ -38,9 +42,6 @@ pub struct GradOptions {
     /// The real cell to differentiate: `y`, `A[3]`, `M[1,2]`
     #[arg(long, value_name = "NAME")]
     pub loss: String,
-    /// Compare with dual numbers run forward and with central differences; exit code 1 if they disagree
-    #[arg(long)]
-    pub verify: bool,
     /// Save how far it has come where Ctrl-C, SIGTERM, SIGHUP or the step limit stop it
     #[arg(long, value_name = "FILE")]
     pub save_state: Option<PathBuf>,

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use reviver_vm::differentiate::check::{Check, check};
+use reviver_vm::differentiate::check::check;
 use reviver_vm::differentiate::underway::{Halted, Underway, gradient_from};
-use reviver_vm::differentiate::{DifferentiateError, Gradient, Subject, Variable};
-use reviver_vm::reports::{Loss, Reports};
-use reviver_vm::{CheckLevel, Program, checkpoint};
+use reviver_vm::differentiate::{Gradient, Subject, Variable};
+use reviver_vm::{Program, checkpoint};
 
-use crate::cli::{GradOptions, Start};
+use crate::cli::GradOptions;
 use crate::commands::plan;
-use crate::failure::{Exit, Failure, Fallible};
+use crate::commands::verification::Verification;
+use crate::failure::{Failure, Fallible};
 use crate::output::gradient::GradientPage;
 use crate::write::OutputTarget;
 use crate::{kinds, output, read, start, streams, subject, write};
@@ -20,9 +20,9 @@ pub fn run(options: &GradOptions) -> Fallible {
     if let Some(printed) = plan::printed(&options.differentiated.strategies, start, &plan::FORWARD) {
         return printed;
     }
-    let mut page = page(options)?;
-    let verdict = verdict(options, &page);
-    let verdict = page.unverified.take().map_or(verdict, Err);
+    let (page, mut verification) = page(options)?;
+    let verdict = page.said().verdict(options.differentiated.strict);
+    let verdict = page.told(|told| verification.verdict(told, verdict));
     let printed = streams::print_with(|out| match start.json {
         true => output::ran(page.members(), page.subject.runner.as_ref(), &verdict, out),
         false => page.text(out),
@@ -32,7 +32,7 @@ pub fn run(options: &GradOptions) -> Fallible {
     verdict.map_err(Failure::told).and(printed)
 }
 
-fn page(options: &GradOptions) -> Fallible<GradientPage> {
+fn page(options: &GradOptions) -> Fallible<(GradientPage, Verification)> {
     let start = &options.differentiated.start;
     write::check_state_target(options.save_state.as_deref())?;
     let whole = options.differentiated.whole;
@@ -46,16 +46,16 @@ fn page(options: &GradOptions) -> Fallible<GradientPage> {
         subject::check_any("input", inputs.iter().flat_map(|input| &input.variables))?;
     }
     let mut gradient = gradient(options, &subject, &loss)?;
-    let (verified, unverified) = match options.verify {
-        true => match verified(&subject, &loss, &subject::variables(&inputs)?, &gradient) {
-            Ok(check) => (Some(check), None),
-            Err(error) => (None, Some(unverified(start, &subject, error))),
-        },
-        false => (None, None),
-    };
-    add_seen(&mut gradient.trust.reports, verified.as_ref());
+    let mut verification = Verification::default();
+    if options.differentiated.verify {
+        let variables = subject::variables(&inputs)?;
+        verification =
+            Verification::of(start, &subject, |subject| check(subject, &loss, &variables, &gradient));
+    }
+    verification.add_seen(&mut gradient.trust.reports);
+    let check = verification.check.take();
     let stats = options.differentiated.stats;
-    Ok(GradientPage { subject, loss, inputs, gradient, stats, verified, unverified })
+    Ok((GradientPage { subject, loss, inputs, gradient, stats, check }, verification))
 }
 
 /// The gradient, or how far it has come in a file.
@@ -106,55 +106,4 @@ fn saved(
             .detail("saved_state", read::shown(path).into()),
         Err(unsaved) => failure.and(unsaved),
     }
-}
-
-/// Compares a gradient with what is found with everything checked.
-fn verified(
-    subject: &Subject,
-    loss: &Variable,
-    inputs: &[Variable],
-    gradient: &Gradient,
-) -> Result<Check, DifferentiateError> {
-    match subject.level {
-        CheckLevel::Checked => check(subject, loss, inputs, gradient),
-        CheckLevel::Unchecked => check(&subject.checked()?, loss, inputs, gradient),
-    }
-}
-
-/// Why a gradient that is known wasn't compared with anything.
-fn unverified(start: &Start, subject: &Subject, error: DifferentiateError) -> Failure {
-    match error {
-        DifferentiateError::Interrupted { .. } => {
-            subject::interrupted(&"stopped before the gradient was verified")
-        }
-        error => subject::failure(start, &subject.program, error),
-    }
-}
-
-/// A conversion whose result nothing depends on by its adjoint may still depend on an input.
-const ONLY_SEEN_FORWARD: [Loss; 2] = [Loss::FreedWithTangent, Loss::ConvertedWithTangent];
-
-/// Adds what only the tangent runs could see.
-fn add_seen(reports: &mut Reports, verified: Option<&Check>) {
-    let seen = verified.iter().flat_map(|check| check.reports.iter());
-    for (at, loss, tally) in seen.filter(|(_, loss, _)| ONLY_SEEN_FORWARD.contains(loss)) {
-        reports.add(at, loss, tally);
-    }
-}
-
-fn verdict(options: &GradOptions, page: &GradientPage) -> Fallible {
-    if let Some(check) = page.verified.as_ref().filter(|check| !check.agrees()) {
-        return Err(disagreement(page, check));
-    }
-    page.said().verdict(options.differentiated.strict)
-}
-
-fn disagreement(page: &GradientPage, check: &Check) -> Failure {
-    let loss = page.loss_name();
-    let mut failure =
-        Failure::new(Exit::Check, format_args!("the gradient of `{loss}` does not stand the check"));
-    for line in output::verified::disagreements(&page.subject, |n| page.input_name(n), check) {
-        failure.push_line(&format!("  = {line}"));
-    }
-    failure
 }

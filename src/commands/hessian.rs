@@ -1,16 +1,19 @@
 //! `reviver hessian`: the whole Hessian, or its product with a vector.
 
 use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::check::check_hessian;
 use reviver_vm::differentiate::matrices::{self, hessian_products};
 use reviver_vm::differentiate::{Subject, Variable};
-use reviver_vm::values::Value;
+use reviver_vm::values::{Value, adjoint_name};
 
 use crate::cli::HessianOptions;
 use crate::commands::plan::{self, PlannedWay};
+use crate::commands::verification::Verification;
 use crate::failure::{Failure, Fallible, counted};
 use crate::given::GivenValues;
 use crate::output::derivatives::Spelling;
 use crate::output::strategy::StrategyTold;
+use crate::output::verified::CheckTold;
 use crate::subject::Selection;
 use crate::{given, output, read, streams, subject, table};
 
@@ -29,34 +32,55 @@ pub fn run(options: &HessianOptions) -> Fallible {
     subject::check_any("input", &inputs)?;
     let failed = |error| subject::failure(start, &subject.program, error);
     let whole = options.times.is_empty();
-    let hessian = if whole {
-        matrices::hessian(&subject, &loss, &inputs).map_err(failed)?
-    } else {
-        let direction = direction(&subject, &inputs, &options.times)?;
-        hessian_products(&subject, &loss, &inputs, &[direction]).map_err(failed)?
+    let along = if whole { None } else { Some(direction(&subject, &inputs, &options.times)?) };
+    let hessian = match &along {
+        None => matrices::hessian(&subject, &loss, &inputs),
+        Some(direction) => hessian_products(&subject, &loss, &inputs, std::slice::from_ref(direction)),
     };
+    let hessian = hessian.map_err(failed)?;
+    let mut verification = Verification::default();
+    if options.differentiated.verify {
+        let compare = |subject: &Subject| check_hessian(subject, &loss, &inputs, &hessian, along.as_deref());
+        verification = Verification::of(start, &subject, compare);
+    }
+    let check = verification.check.take();
+    let what = format!("the Hessian of `{}`", subject.name(&loss));
+    let input = |n: usize| inputs.get(n).map(|variable| subject.name(variable));
+    let output = |n: usize| Some(input(n).map_or_else(|| subject.name(&loss), |name| adjoint_name(&name)));
+    let told = check.as_ref().map(|check| CheckTold {
+        program: &subject.program,
+        check,
+        what: &what,
+        input: &input,
+        output: &output,
+    });
+    let line = told.as_ref().map_or_else(String::new, CheckTold::line);
     let spelling = Spelling(&subject);
     let strategy = StrategyTold::of_all(&subject, hessian.journeys, options.differentiated.stats);
     let said = spelling.said(&hessian.trust);
-    let verdict = said.verdict(options.differentiated.strict);
+    let verdict = verification.verdict(told.as_ref(), said.verdict(options.differentiated.strict));
     let printed = streams::print_with(|out| match (whole, start.json) {
         (true, true) => {
             let mut members = spelling.hessian_members((&selections, &inputs), &hessian);
             members.extend(strategy.members());
+            members.extend(told.as_ref().map(CheckTold::member).unwrap_or_default());
             output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
         (true, false) => {
             spelling.hessian_text(&loss, (&selections, &inputs), &hessian, out)?;
-            strategy.text(out)
+            strategy.text(out)?;
+            out.write_all(line.as_bytes())
         }
         (false, true) => {
             let mut members = spelling.product_members(&selections, &hessian);
             members.extend(strategy.members());
+            members.extend(told.as_ref().map(CheckTold::member).unwrap_or_default());
             output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
         (false, false) => {
             spelling.product_text(&loss, &selections, &hessian, out)?;
-            strategy.text(out)
+            strategy.text(out)?;
+            out.write_all(line.as_bytes())
         }
     });
     streams::complain(&said.warnings(&read::name(&start.given.file)));

@@ -1,13 +1,16 @@
 //! `reviver jacobian`.
 
-use reviver_vm::differentiate::Subject;
+use reviver_vm::differentiate::check::check_jacobian;
 use reviver_vm::differentiate::matrices::jacobian;
+use reviver_vm::differentiate::{Subject, Variable};
 
 use crate::cli::JacobianOptions;
 use crate::commands::plan;
+use crate::commands::verification::Verification;
 use crate::failure::{Failure, Fallible};
 use crate::output::derivatives::Spelling;
 use crate::output::strategy::StrategyTold;
+use crate::output::verified::CheckTold;
 use crate::{output, read, streams, subject};
 
 pub fn run(options: &JacobianOptions) -> Fallible {
@@ -22,21 +25,39 @@ pub fn run(options: &JacobianOptions) -> Fallible {
     let inputs = subject::variables(&subject::inputs(&subject, &options.differentiated.wrt)?)?;
     subject::check_any("result", &outputs)?;
     subject::check_any("input", &inputs)?;
-    let jacobian = jacobian(&subject, &outputs, &inputs)
+    let mut jacobian = jacobian(&subject, &outputs, &inputs)
         .map_err(|error| subject::failure(start, &subject.program, error))?;
+    let mut verification = Verification::default();
+    if options.differentiated.verify {
+        let compare = |subject: &Subject| check_jacobian(subject, &outputs, &inputs, &jacobian);
+        verification = Verification::of(start, &subject, compare);
+    }
+    verification.add_seen(&mut jacobian.trust.reports);
+    let check = verification.check.take();
+    let name = |variables: &[Variable], n: usize| variables.get(n).map(|variable| subject.name(variable));
+    let (input, output) = (|n| name(&inputs, n), |n| name(&outputs, n));
+    let told = check.as_ref().map(|check| CheckTold {
+        program: &subject.program,
+        check,
+        what: "the Jacobian",
+        input: &input,
+        output: &output,
+    });
     let spelling = Spelling(&subject);
     let strategy = StrategyTold::of_all(&subject, jacobian.journeys, options.differentiated.stats);
     let said = spelling.said(&jacobian.trust);
-    let verdict = said.verdict(options.differentiated.strict);
+    let verdict = verification.verdict(told.as_ref(), said.verdict(options.differentiated.strict));
     let printed = streams::print_with(|out| match start.json {
         true => {
             let mut members = spelling.jacobian_members(&outputs, &inputs, &jacobian);
             members.extend(strategy.members());
+            members.extend(told.as_ref().map(CheckTold::member).unwrap_or_default());
             output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
         false => {
             spelling.jacobian_text(&outputs, &inputs, &jacobian, out)?;
-            strategy.text(out)
+            strategy.text(out)?;
+            out.write_all(told.as_ref().map_or_else(String::new, CheckTold::line).as_bytes())
         }
     });
     streams::complain(&said.warnings(&read::name(&start.given.file)));

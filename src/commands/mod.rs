@@ -28,3 +28,4 @@ pub mod run;
 pub mod taylor;
 pub mod test;
 pub mod tradeoff;
+mod verification;

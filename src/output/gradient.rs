@@ -15,8 +15,8 @@ use reviver_vm::values::{Value, adjoint_name};
 use super::strategy::StrategyTold;
 use super::told::{self, Object, TellableCells};
 use super::trust::Said;
-use super::verified;
-use crate::failure::{Failure, counted};
+use super::verified::CheckTold;
+use crate::failure::counted;
 use crate::subject::Selection;
 
 /// Everything that is said about a gradient.
@@ -27,9 +27,8 @@ pub struct GradientPage {
     pub gradient: Gradient,
     /// Whether it is told what going back took.
     pub stats: bool,
-    pub verified: Option<Check>,
-    /// Why the comparison that was asked for came to nothing.
-    pub unverified: Option<Failure>,
+    /// What `--verify` compared.
+    pub check: Option<Check>,
 }
 
 impl GradientPage {
@@ -63,10 +62,7 @@ impl GradientPage {
             )?;
         }
         out.write_all(self.said().line().as_bytes())?;
-        match self.verified.as_ref().filter(|check| check.agrees()) {
-            Some(check) => out.write_all(verified::line(check).as_bytes()),
-            None => Ok(()),
-        }
+        out.write_all(self.told(|told| told.map_or_else(String::new, CheckTold::line)).as_bytes())
     }
 
     /// What it tells programs, but for what the command fails with.
@@ -90,10 +86,22 @@ impl GradientPage {
         if self.stats && gradient.thread_bytes > 0 {
             object.insert("thread_bytes", gradient.thread_bytes);
         }
-        if let Some(check) = &self.verified {
-            object.insert("verify", verified::json(check, |n| self.input_name(n)));
-        }
+        object.extend(self.told(|told| told.map(CheckTold::member)).unwrap_or_default());
         object
+    }
+
+    /// What `--verify` compared, in the words of the program.
+    pub fn told<T>(&self, of: impl FnOnce(Option<&CheckTold>) -> T) -> T {
+        let what = format!("the gradient of `{}`", self.loss_name());
+        let (input, output) = (|n| self.input_name(n), |_| None);
+        let told = |check| CheckTold {
+            program: &self.subject.program,
+            check,
+            what: &what,
+            input: &input,
+            output: &output,
+        };
+        of(self.check.as_ref().map(told).as_ref())
     }
 
     /// How it was gone back over.

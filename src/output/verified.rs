@@ -1,25 +1,156 @@
-//! What the comparison of a gradient with tangents and differences came to: in words, and as JSON.
+//! What the comparison of derivatives with tangents and differences came to: in words, and as JSON.
 
 use std::fmt::Write as _;
 
-use reviver_vm::differentiate::Subject;
-use reviver_vm::differentiate::check::{Check, Comparison, Estimate};
-use serde_json::{Value as Json, json};
+use reviver_vm::Program;
+use reviver_vm::differentiate::check::{Check, Comparison, Estimate, Unverified, Verdict};
+use serde_json::{Map, Value as Json, json};
 
-/// One line for stdout.
-pub fn line(check: &Check) -> String {
-    match &check.comparisons[..] {
-        [] => "not verified: there is no real input\n".into(),
-        [one] => format!("verified: tangent {:?}, {}\n", one.tangent.value, differences(one)),
-        many => summary(many),
+use crate::failure::{Exit, Failure, Fallible};
+
+/// A check in the words of its program.
+pub struct CheckTold<'a> {
+    pub program: &'a Program,
+    pub check: &'a Check,
+    /// What was checked: ``the gradient of `y` ``.
+    pub what: &'a str,
+    /// The name of an input, by its place.
+    pub input: &'a dyn Fn(usize) -> Option<String>,
+    /// The name of a result, by its place; none where there is only one.
+    pub output: &'a dyn Fn(usize) -> Option<String>,
+}
+
+impl CheckTold<'_> {
+    /// One line for stdout if all derivatives are verified, else nothing: [`CheckTold::verdict`] says why.
+    pub fn line(&self) -> String {
+        match (self.check.verdict(), &self.check.comparisons[..]) {
+            (Verdict::Differs | Verdict::NotVerified(_), _) | (_, []) => String::new(),
+            (Verdict::Verified, [one]) => {
+                let tangent = one.tangent.map(|tangent| format!("tangent {:?}, ", tangent.value));
+                format!("verified: {}{}\n", tangent.unwrap_or_default(), differences(one))
+            }
+            (Verdict::Verified, many) => summary(many),
+        }
+    }
+
+    /// Fails unless all derivatives are verified.
+    pub fn verdict(&self) -> Fallible {
+        let message = match self.check.verdict() {
+            Verdict::Verified => return Ok(()),
+            Verdict::Differs => format!("{} does not stand the check", self.what),
+            Verdict::NotVerified(Unverified::NoInput) => {
+                format!("{} is not verified: there is no real input", self.what)
+            }
+            Verdict::NotVerified(_) => format!("{} is not verified", self.what),
+        };
+        let mut failure = Failure::new(Exit::Check, message);
+        for line in self.lines() {
+            failure.push_line(&format!("  = {line}"));
+        }
+        Err(failure)
+    }
+
+    /// What is wrong, or not known, one a line: which input, both numbers, and the error that would have been fine.
+    pub fn lines(&self) -> Vec<String> {
+        let differs = self.check.verdict() == Verdict::Differs;
+        let shown = |comparison: &&Comparison| (comparison.verdict() == Verdict::Differs) == differs;
+        let mut lines = Vec::new();
+        for comparison in self.check.comparisons.iter().filter(shown) {
+            match comparison.verdict() {
+                Verdict::Verified => {}
+                Verdict::Differs => self.disagreements(comparison, &mut lines),
+                Verdict::NotVerified(Unverified::Kink) => lines.push(self.kink(comparison)),
+                Verdict::NotVerified(_) => {
+                    lines.push(format!("{}: {NO_DIFFERENCES}", self.direction(comparison)))
+                }
+            }
+        }
+        if differs {
+            lines.extend(rules(self.program));
+        }
+        lines
+    }
+
+    fn disagreements(&self, comparison: &Comparison, lines: &mut Vec<String>) {
+        let (direction, derivative) = (self.direction(comparison), comparison.derivative);
+        let tangents = comparison.tangent.into_iter().map(|tangent| ("dual numbers", tangent));
+        let differences = comparison.differences().map(|difference| ("differences", difference));
+        for (how, estimate) in tangents.chain(differences) {
+            if !comparison.is_close(estimate) {
+                let Estimate { value, error } = estimate;
+                let error = size(error);
+                lines.push(format!(
+                    "{direction}: {} says {derivative:?}, {how} say {value:?} ± {error}",
+                    self.noun(comparison)
+                ));
+            }
+        }
+        if comparison.differences().next().is_none() {
+            lines.push(format!("{direction}: {NO_DIFFERENCES}"));
+        }
+    }
+
+    fn kink(&self, comparison: &Comparison) -> String {
+        let side = |side: Option<Estimate>| side.map_or_else(String::new, |side| format!("{:?}", side.value));
+        let [below, above] = comparison.sides.map(side);
+        format!(
+            "{}: there is a kink: {} says {:?}, differences say {below} below and {above} above",
+            self.direction(comparison),
+            self.noun(comparison),
+            comparison.derivative
+        )
+    }
+
+    /// What a comparison is about.
+    fn noun(&self, comparison: &Comparison) -> &'static str {
+        if (self.output)(comparison.output).is_some() { "the derivative" } else { "the gradient" }
+    }
+
+    /// Which derivative was compared.
+    fn direction(&self, comparison: &Comparison) -> String {
+        let output = (self.output)(comparison.output).map(|name| format!("`{name}` ")).unwrap_or_default();
+        match comparison.input.and_then(self.input) {
+            Some(name) => format!("{output}for `{name}`"),
+            None => format!("{output}moving all inputs at once"),
+        }
+    }
+
+    /// `verify` of the command's object.
+    pub fn member(&self) -> Map<String, Json> {
+        [("verify".to_owned(), Json::Object(self.members()))].into_iter().collect()
+    }
+
+    /// `agrees`, `why` and `comparisons`.
+    pub fn members(&self) -> Map<String, Json> {
+        let estimate = |e: Estimate| json!({ "value": e.value, "error": e.error });
+        let comparison = |c: &Comparison| {
+            let mut members = Map::new();
+            members.extend((self.output)(c.output).map(|output| ("output".to_owned(), output.into())));
+            members.insert("input".into(), c.input.and_then(self.input).into());
+            members.insert("adjoint".into(), c.derivative.into());
+            members.insert("tangent".into(), c.tangent.map(estimate).into());
+            members.insert("difference".into(), c.difference.map(estimate).into());
+            for (name, side) in ["below", "above"].into_iter().zip(c.sides) {
+                members.insert(name.into(), side.map(estimate).into());
+            }
+            Json::Object(members)
+        };
+        let why = match self.check.verdict() {
+            Verdict::Verified | Verdict::Differs => None,
+            Verdict::NotVerified(why) => Some(why.name()),
+        };
+        let mut members = Map::new();
+        members.insert("agrees".into(), self.check.agrees().into());
+        members.insert("why".into(), why.into());
+        members.insert("comparisons".into(), self.check.comparisons.iter().map(comparison).collect());
+        members
     }
 }
 
 fn differences(comparison: &Comparison) -> String {
-    match comparison.difference {
-        Some(Estimate { value, error }) => format!("differences {value:?} ± {}", size(error)),
-        None => PATH.into(),
-    }
+    let told =
+        comparison.differences().map(|Estimate { value, error }| format!("{value:?} ± {}", size(error)));
+    format!("differences {}", told.collect::<Vec<_>>().join(" and "))
 }
 
 /// One digit of an error.
@@ -28,78 +159,30 @@ fn size(error: f64) -> String {
 }
 
 /// Why there are no differences.
-const PATH: &str = "no differences (the slightest change of the inputs takes another path)";
+const NO_DIFFERENCES: &str =
+    "no differences: at inputs near by the program traps, or its result jumps or is too inexact";
 
 fn summary(comparisons: &[Comparison]) -> String {
-    let deviation = |estimate: Estimate, comparison: &Comparison| (estimate.value - comparison.adjoint).abs();
-    let tangent = comparisons.iter().map(|c| deviation(c.tangent, c)).fold(0.0, f64::max);
-    let compared: Vec<f64> =
-        comparisons.iter().filter_map(|c| c.difference.map(|d| deviation(d, c))).collect();
-    let (directions, tangent) = (comparisons.len(), size(tangent));
-    let mut text = format!("verified: {directions} directions, tangents differ by at most {tangent}");
-    if let Some(most) = compared.iter().copied().reduce(f64::max) {
-        let _ = write!(text, ", differences by at most {}", size(most));
+    let most = |estimates: &dyn Fn(&Comparison) -> Vec<Estimate>| {
+        let deviations =
+            comparisons.iter().flat_map(|c| estimates(c).into_iter().map(|e| (e.value - c.derivative).abs()));
+        deviations.reduce(f64::max)
+    };
+    let mut text = format!("verified: {} directions", comparisons.len());
+    if let Some(most) = most(&|c| c.tangent.into_iter().collect()) {
+        let _ = write!(text, ", tangents differ by at most {}", size(most));
     }
-    match comparisons.len() - compared.len() {
-        0 => {}
-        without if without == comparisons.len() => {
-            let _ = write!(text, ", {PATH}");
-        }
-        without => {
-            let _ = write!(text, "; {without} without differences: the slightest change takes another path");
-        }
+    if let Some(most) = most(&|c| c.differences().collect()) {
+        let _ = write!(text, ", differences by at most {}", size(most));
     }
     text + "\n"
 }
 
-/// Every disagreement, one a line: which input, both numbers, and the error that would have been fine.
-pub fn disagreements(
-    subject: &Subject,
-    name: impl Fn(usize) -> Option<String>,
-    check: &Check,
-) -> Vec<String> {
-    let mut lines = Vec::new();
-    for comparison in &check.comparisons {
-        let input = match comparison.input.and_then(&name) {
-            Some(name) => format!("for `{name}`"),
-            None => "moving all inputs at once".into(),
-        };
-        let others = [("dual numbers", Some(comparison.tangent)), ("differences", comparison.difference)];
-        for (how, estimate) in others {
-            let Some(Estimate { value, error }) = estimate else { continue };
-            if (value - comparison.adjoint).abs() > error {
-                let adjoint = comparison.adjoint;
-                let error = size(error);
-                lines.push(format!("{input}: the gradient says {adjoint:?}, {how} say {value:?} ± {error}"));
-            }
-        }
-        if comparison.difference.is_none() && !comparison.agrees() {
-            lines.push(format!("{input}: {PATH}"));
-        }
-    }
-    lines.extend(rules(subject));
-    lines
-}
-
 /// Where there are custom rules, one of them may be wrong.
-fn rules(subject: &Subject) -> Option<String> {
-    let procedures = &subject.program.module().procedures;
+fn rules(program: &Program) -> Option<String> {
+    let procedures = &program.module().procedures;
     let named: Vec<String> =
         procedures.iter().filter(|p| p.rule.is_some()).map(|p| format!("`{}`", p.name)).collect();
     let custom = named.join(", ");
     (!named.is_empty()).then(|| format!("the adjoint of {custom} is a rule of its own: is it right?"))
-}
-
-pub fn json(check: &Check, name: impl Fn(usize) -> Option<String>) -> Json {
-    let estimate = |e: Estimate| json!({ "value": e.value, "error": e.error });
-    let comparison = |c: &Comparison| {
-        json!({
-            "input": c.input.and_then(&name),
-            "adjoint": c.adjoint,
-            "tangent": estimate(c.tangent),
-            "difference": c.difference.map(estimate),
-        })
-    };
-    let comparisons: Vec<Json> = check.comparisons.iter().map(comparison).collect();
-    json!({ "agrees": check.agrees(), "comparisons": comparisons })
 }

@@ -142,13 +142,80 @@ fn one_disagreement_is_enough() {
     ran.says("for `x`: the gradient says 0.0, differences say 0.99");
 }
 
+/// Nothing is verified by a tangent alone, which takes the same path: each side of a branch or a kink is run.
 #[test]
-fn a_change_of_path_leaves_the_tangent() {
-    // However small the step, one side of it runs another branch.
-    let branches =
-        ".inout x: real\n.out y: real\nif x >= 0.0\nadd y, x\nadd y, x\nelse\nadd y, x\nfi x >= 0.0\n";
-    let ran = on(branches, "grad", "--loss y --verify").expect(0);
-    assert!(ran.stdout.contains("verified: tangent 2.0, no differences (the slightest change"), "{ran:?}");
+fn differences_are_taken_on_both_sides_of_a_branch_and_of_a_kink() {
+    let head = ".inout x: real\n.out y: real\n";
+    let branch = |point: &str, here: &str, beside: &str| {
+        format!("{head}if x {point}\n{here}else\n{beside}fi x {point}\n")
+    };
+    let (once, twice) = ("add y, x\n", "add y, x\nadd y, x\n");
+    let kink = "there is a kink: the gradient says";
+    for (text, at, says) in [
+        (branch(">= 0.0", twice, once), "0", "says 2.0, differences say 1.0 below and 2.0 above"),
+        (format!("{head}add y, abs(x)\n"), "0", kink),
+        (format!("{head}add y, relu(x - 1.0)\n"), "1", kink),
+        (format!("{head}add y, max(x, 2*x)\n"), "0", kink),
+        (branch("== 1.0", "add y, 5.0\n", "add y, x*x\n"), "1", "no differences: at inputs near by"),
+        (format!("{head}assert x == 1.0\nadd y, x*x\n"), "1", "no differences: at inputs near by"),
+    ] {
+        let options = format!("--loss y --set x={at} --verify");
+        on(&text, "grad", &options).expect(1).says("error: the gradient of `y` is not verified").says(says);
+        let object = on(&text, "grad", &format!("{options} --json")).expect(1).json();
+        assert_eq!(object["verify"]["agrees"], Value::Null, "{object}");
+        let why = if says.starts_with("no ") { "no-difference" } else { "kink" };
+        assert_eq!(object["verify"]["why"], json!(why), "{object}");
+    }
+    for (text, at) in [
+        (branch("== 1.0", "add y, 1.0\n", "add y, x*x\n"), "1"),
+        (branch("== 0.0", "add y, 0.0\n", "add y, sin(x)\n"), "0"),
+        (format!("{head}add y, max(x, 0.0) + min(x, 0.0)\n"), "0"),
+        (format!("{head}add y, relu(x) - relu(0.0 - x)\n"), "0"),
+        (format!("{head}add y, abs(x) + 3*x - abs(x)\nsub y, max(x, 0.0) + min(x, 0.0)\n"), "0"),
+    ] {
+        let options = format!("--loss y --set x={at} --verify");
+        on(&text, "grad", &options).expect(1).says("does not stand the check").says("differences say ");
+        let object = on(&text, "grad", &format!("{options} --json")).expect(1).json();
+        assert_eq!((&object["verify"]["agrees"], &object["verify"]["why"]), (&json!(false), &Value::Null));
+    }
+    // A branch that changes nothing, one whose pieces join smoothly, and a kink far away.
+    for (text, at) in [
+        (branch("== 1.0", once, once), "1"),
+        (branch(">= 1.0", "add y, x*x\n", "add y, 2*x\nsub y, 1.0\n"), "1"),
+        (format!("{head}add y, abs(x)\n"), "0.001"),
+        (format!("{head}add y, relu(x - 1.0)\n"), "1.00001"),
+        (format!("{head}assert x >= 0.0\nadd y, x*x\n"), "0"),
+    ] {
+        on(&text, "grad", &format!("--loss y --set x={at} --verify")).expect(0);
+    }
+    on(".in n = 3\n.out y: real\nadd y, 2.0\nsub n, 3\n", "grad", "--loss y --set n=3 --verify")
+        .expect(1)
+        .says("is not verified: there is no real input");
+}
+
+#[test]
+fn jacobians_and_hessians_are_verified() {
+    let smooth = ".inout x: real default 0.7, z: real default 1.2\n.out y: real, w: real\n\
+                  add y, sin(x)*z\nadd w, exp(z)*x + x*x*x\n";
+    for command in ["jacobian", "hessian --loss y", "hessian --loss w", "hessian --loss w --times x=1,z=0.5"]
+    {
+        let (command, options) = command.split_once(' ').unwrap_or((command, ""));
+        let ran = on(smooth, command, &format!("{options} --verify")).expect(0);
+        assert!(ran.stdout.contains("\nverified: "), "{ran:?}");
+        let object = on(smooth, command, &format!("{options} --verify --json")).expect(0).json();
+        assert_eq!(object["verify"]["agrees"], json!(true), "{object}");
+        assert!(object["verify"]["comparisons"][0]["output"].is_string(), "{object}");
+    }
+    let wrong = WRONG_RULE;
+    on(wrong, "jacobian", "--of y --verify").expect(1).says("the Jacobian does not stand the check");
+    on(wrong, "hessian", "--loss y --verify").expect(1);
+    let kink = ".inout x: real\n.out y: real, z: real\nadd y, abs(x)\nadd z, x*abs(x)\n";
+    on(kink, "jacobian", "--verify")
+        .expect(1)
+        .says("the Jacobian is not verified")
+        .says("`y` for `x`: there is a kink");
+    on(kink, "hessian", "--loss y --verify").expect(1).says("the Hessian of `y` is not verified");
+    on(kink, "hessian", "--loss z --verify").expect(1);
 }
 
 #[test]
@@ -342,13 +409,16 @@ fn a_series_says_what_it_has_lost() {
 
 /// Both bodies take as many steps, so that only the jumps tell a probe's way from the run's.
 #[test]
-fn a_probe_that_goes_another_way_is_no_witness() {
+fn a_jump_beside_the_input_is_no_derivative() {
     let text = ".inout x: real default 1\n.out y: real\nif x == 1.0\nadd.mul y, x, 5.0\nelse\n\
                 add.mul y, x, 2.0\nfi x == 1.0\n";
-    let object = on(text, "grad", "--loss y --verify --json").expect(0).json();
+    let object = on(text, "grad", "--loss y --verify --json").expect(1).json();
     let comparison = &object["verify"]["comparisons"][0];
     assert_eq!((&comparison["adjoint"], &comparison["tangent"]["value"]), (&json!(5.0), &json!(5.0)));
-    assert_eq!(comparison["difference"], json!(null));
+    for found in ["difference", "below", "above"] {
+        assert_eq!(comparison[found], json!(null), "{object}");
+    }
+    assert_eq!(object["verify"]["agrees"], json!(null));
 }
 
 #[test]

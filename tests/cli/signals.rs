@@ -242,8 +242,9 @@ fn a_gradient_is_printed_whose_check_is_stopped() {
     folder.file("probe.rasm", program);
     let gradient = folder.reviver("grad probe.rasm --loss y --json").expect(0).json()["grad"].clone();
     let line = "exec reviver grad probe.rasm --loss y --verify --json";
-    let ran =
-        stopped(&folder, line, "INT").expect(130).says("stopped before the gradient was verified, by SIGINT");
+    let ran = stopped(&folder, line, "INT")
+        .expect(130)
+        .says("stopped before the derivatives were verified, by SIGINT");
     let object = ran.json();
     assert_eq!((&object["grad"], &object["interrupted"]), (&gradient, &"SIGINT".into()));
     assert_eq!(object.get("verify"), None);

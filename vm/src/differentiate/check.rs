@@ -1,27 +1,39 @@
-//! A gradient against two other ways to differentiate: the tangent (dual numbers, run forward), and
-//! central differences. Each comparison has its own estimate of the error; what is beyond it counts
-//! as a disagreement.
+//! Derivatives compared with two other ways to find them: tangents (dual numbers, run forward), and differences of
+//! runs at inputs near by. Each comparison has an estimate of its error; what is beyond it counts as a disagreement.
+//!
+//! A tangent follows the path of the run, so it shares the run's blind spots: at a branch that only this input takes,
+//! and at a kink, both give the derivative of one piece. A difference is taken whichever path the runs near by take, so
+//! it alone makes a derivative *verified*. On each side of the input, *above* and *below* along the direction, runs at
+//! halved distances give a one-sided derivative. Where the two sides differ there is a kink, and no derivative.
 
-use super::matrices::Origin;
+use super::matrices::{Hessian, Jacobian, Origin};
 use super::pass::{Gradient, forward};
+use super::underway::gradient;
 use super::{DifferentiateError, Subject, Variable};
-use crate::interp::engine::Interpreted;
 use crate::machine::Machine;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
 use crate::state::State;
+use crate::state::lanes::Lanes;
 use crate::watch::Watch;
 
 /// With so many inputs or fewer, each is checked by itself.
 const FEW: usize = 16;
 /// Steps of a difference, each half of the one before.
 const LEVELS: usize = 10;
+/// Further steps, as long as a side has no derivative, or there seems to be a kink.
+const MORE_LEVELS: usize = 12;
 /// The first step, relative to the size of the inputs.
 const FIRST_STEP: f64 = 1.0 / 64.0;
 /// Rounding errors may grow by this much on the way.
 const GROWTH: f64 = 1e6;
 /// So many roundings of terms that cancel may be left of a sum.
 const CANCELLED: f64 = 1e3;
+/// An extrapolated error is an estimate, not a bound: the bound is this multiple.
+const SAFETY: f64 = 8.0;
+/// Bound on the error of a difference that counts as evidence, relative to the derivative, or to the derivative that
+/// would change the result by its own size within the inputs' size.
+const EVIDENCE: f64 = 1e-2;
 
 /// A number with the error that it may have.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,30 +42,98 @@ pub struct Estimate {
     pub error: f64,
 }
 
-/// One directional derivative, found in several ways.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
-    /// The input that moves: its place among the inputs, then among the reals of the input tape in the
-    /// order of reading. `None` where all move at once.
-    pub input: Option<usize>,
-    /// The gradient times the direction.
-    pub adjoint: f64,
-    /// By dual numbers.
-    pub tangent: Estimate,
-    /// By central differences; `None` where no step is small enough for the probes to take the same path.
-    pub difference: Option<Estimate>,
+/// What a comparison shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Verified,
+    Differs,
+    NotVerified(Unverified),
 }
 
-impl Comparison {
-    /// Whether the tangent, and the differences, agree with the gradient up to their errors.
-    pub fn agrees(&self) -> bool {
-        let close = |estimate: Estimate| (estimate.value - self.adjoint).abs() <= estimate.error;
-        close(self.tangent) && self.difference.is_none_or(close)
+/// Why a derivative is neither right nor wrong as far as can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unverified {
+    /// There is no real input, so nothing can be moved.
+    NoInput,
+    /// No differences converge: runs near by trap, or the result jumps.
+    NoDifference,
+    /// The derivatives of both sides differ, and the one that is compared lies between them.
+    Kink,
+}
+
+impl Unverified {
+    /// A short name for machines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unverified::NoInput => "no-input",
+            Unverified::NoDifference => "no-difference",
+            Unverified::Kink => "kink",
+        }
     }
 }
 
-/// What the comparison of a gradient came to.
+/// One directional derivative, found in several ways.
 #[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The result: its place among those that are differentiated. Of a Hessian these are the components of the
+    /// gradient, and then the loss.
+    pub output: usize,
+    /// The input that moves: its place among the inputs, then among the reals of the input tape in the
+    /// order of reading. `None` where all move at once.
+    pub input: Option<usize>,
+    /// The derivative that is checked, along the direction.
+    pub derivative: f64,
+    /// By dual numbers; `None` where the derivative was found by them.
+    pub tangent: Option<Estimate>,
+    /// By central differences; `None` where runs near by take another path.
+    pub difference: Option<Estimate>,
+    /// By differences on one side, below and above, whichever path is taken there; `None` where they don't converge.
+    pub sides: [Option<Estimate>; 2],
+}
+
+impl Comparison {
+    /// Whether an estimate agrees with the derivative up to its error.
+    pub fn is_close(&self, estimate: Estimate) -> bool {
+        (estimate.value - self.derivative).abs() <= estimate.error
+    }
+
+    pub fn verdict(&self) -> Verdict {
+        let of = |agrees: bool| if agrees { Verdict::Verified } else { Verdict::Differs };
+        let close = |estimate: Estimate| self.is_close(estimate);
+        if self.tangent.is_some_and(|tangent| !close(tangent)) {
+            return Verdict::Differs;
+        }
+        match self.sides {
+            [Some(below), Some(above)] if is_kink([below, above]) => {
+                let low = (below.value - below.error).min(above.value - above.error);
+                let high = (below.value + below.error).max(above.value + above.error);
+                let is_between = (low..=high).contains(&self.derivative);
+                if is_between { Verdict::NotVerified(Unverified::Kink) } else { Verdict::Differs }
+            }
+            [Some(below), Some(above)] => of(self.difference.map_or(close(below) && close(above), close)),
+            [Some(side), None] | [None, Some(side)] => of(close(side)),
+            [None, None] => {
+                self.difference.map_or(Verdict::NotVerified(Unverified::NoDifference), |d| of(close(d)))
+            }
+        }
+    }
+
+    /// The differences that the verdict rests on: central ones if there are any, else those of each side.
+    pub fn differences(&self) -> impl Iterator<Item = Estimate> {
+        let is_kink = matches!(self.sides, [Some(below), Some(above)] if is_kink([below, above]));
+        let central = self.difference.filter(|_| !is_kink);
+        let sides = if central.is_some() { [None, None] } else { self.sides };
+        central.into_iter().chain(sides.into_iter().flatten())
+    }
+}
+
+/// Whether the derivatives of both sides differ.
+fn is_kink([below, above]: [Estimate; 2]) -> bool {
+    (above.value - below.value).abs() > above.error + below.error
+}
+
+/// What the comparisons of some derivatives came to.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Check {
     pub comparisons: Vec<Comparison>,
     /// What the tangent runs saw: freed cells and conversions that depend on an input.
@@ -61,8 +141,24 @@ pub struct Check {
 }
 
 impl Check {
-    pub fn agrees(&self) -> bool {
-        self.comparisons.iter().all(Comparison::agrees)
+    /// One disagreement is enough, and so is one derivative that isn't verified.
+    pub fn verdict(&self) -> Verdict {
+        let verdicts = || self.comparisons.iter().map(Comparison::verdict);
+        let is_open = |verdict: &Verdict| matches!(verdict, Verdict::NotVerified(_));
+        if self.comparisons.is_empty() {
+            return Verdict::NotVerified(Unverified::NoInput);
+        }
+        let differs = verdicts().find(|verdict| *verdict == Verdict::Differs);
+        differs.or_else(|| verdicts().find(is_open)).unwrap_or(Verdict::Verified)
+    }
+
+    /// Whether the derivatives are right; `None` if that isn't known.
+    pub fn agrees(&self) -> Option<bool> {
+        match self.verdict() {
+            Verdict::Verified => Some(true),
+            Verdict::Differs => Some(false),
+            Verdict::NotVerified(_) => None,
+        }
     }
 }
 
@@ -77,29 +173,138 @@ pub fn check(
     inputs: &[Variable],
     gradient: &Gradient,
 ) -> Result<Check, DifferentiateError> {
-    let mut origins = room::with_capacity(inputs.len() + subject.on_tape().count())?;
-    origins.extend(inputs.iter().map(|input| input.origin).chain(subject.on_tape()));
+    let origins = origins(subject, inputs, true)?;
+    let adjoint = |origin: &Origin| subject.approximate(origin.adjoint(&gradient.adjoints));
+    let row = room::mapped(&origins, adjoint)?;
+    check_rows(subject, &[loss.origin], &origins, &[row])
+}
+
+/// Compares a Jacobian, as [`check`] compares a gradient.
+///
+/// # Errors
+/// A trap or the step limit in a tangent run.
+pub fn check_jacobian(
+    subject: &Subject,
+    outputs: &[Variable],
+    inputs: &[Variable],
+    jacobian: &Jacobian,
+) -> Result<Check, DifferentiateError> {
+    let results = room::mapped(outputs, |output| output.origin)?;
+    check_rows(subject, &results, &origins(subject, inputs, false)?, &jacobian.rows)
+}
+
+/// Compares a Hessian with differences of gradients, and the gradient as [`check`] does. `along` is the direction of a
+/// single product; without one the products are those with the unit directions.
+///
+/// # Errors
+/// A trap or the step limit at the start itself.
+pub fn check_hessian(
+    subject: &Subject,
+    loss: &Variable,
+    inputs: &[Variable],
+    hessian: &Hessian,
+    along: Option<&[f64]>,
+) -> Result<Check, DifferentiateError> {
+    let origins = origins(subject, inputs, false)?;
     let start = subject.numbers(&origins)?;
-    let way = WayThere::of(&way_there(subject, subject.start.try_clone()?)?);
-    let mut directions = Vec::new();
-    if origins.len() > 1 {
-        directions.push((None, scattered(&start)?));
-    }
-    if origins.len() <= FEW {
-        directions.extend((0..origins.len()).map(|n| (Some(n), unit(origins.len(), n))));
-    }
-    let mut check = Check { comparisons: Vec::new(), reports: Reports::default() };
-    for (input, direction) in directions {
-        let probe = Probe { subject, loss, origins: &origins, start: &start, gradient, way, direction };
-        let (tangent, reports) = probe.tangent()?;
-        check.reports.absorb(&reports);
-        let (adjoint, difference) = (probe.adjoint(), probe.difference()?);
-        check.comparisons.push(Comparison { input, adjoint, tangent, difference });
+    let gradient_at = |state: State| -> Result<Sample, DifferentiateError> {
+        let way = WayThere::of(&way_there(subject, state.try_clone()?)?);
+        let found = gradient(&subject.at(state), loss)?;
+        let components = |origin: &Origin| subject.approximate(origin.adjoint(&found.adjoints));
+        Ok(Sample { way, values: room::mapped(&origins, components)? })
+    };
+    let directions = match along {
+        Some(direction) => vec![(None, direction.to_vec())],
+        None => directions(&start)?,
+    };
+    // A wrong gradient has a wrong Hessian, which agrees with its differences.
+    let mut check = check_rows(subject, &[loss.origin], &origins, std::slice::from_ref(&hessian.gradient))?;
+    check.comparisons.iter_mut().for_each(|comparison| comparison.output = inputs.len());
+    for (input, parts) in directions {
+        let probe = Probe { subject, origins: &origins, start: &start, parts };
+        let differences =
+            probe.differences(&gradient_at, if along.is_some() { &[] } else { &hessian.products })?;
+        for (output, differences) in differences.into_iter().enumerate() {
+            // The Hessian is symmetric: a row is a column.
+            let row = hessian.products.get(output).map_or(&[][..], Vec::as_slice);
+            let (derivative, terms) = match along {
+                Some(_) => {
+                    let product = hessian.products.first().and_then(|product| product.get(output)).copied();
+                    (product.unwrap_or_default(), vec![product.unwrap_or_default()])
+                }
+                None => probe.derivative(row)?,
+            };
+            let value = hessian.gradient.get(output).copied().unwrap_or_default();
+            let rounding = probe.rounding(&terms, row, value, differences.steps);
+            check.comparisons.push(differences.compared((output, input), derivative, None, rounding));
+        }
     }
     Ok(check)
 }
 
-fn unit(count: usize, n: usize) -> Vec<f64> {
+/// The places of inputs at the start, and if asked for those of the reals on the input tape.
+fn origins(subject: &Subject, inputs: &[Variable], with_tape: bool) -> Result<Vec<Origin>, OutOfMemory> {
+    let on_tape = || subject.on_tape().filter(|_| with_tape);
+    let mut origins = room::with_capacity(inputs.len() + on_tape().count())?;
+    origins.extend(inputs.iter().map(|input| input.origin).chain(on_tape()));
+    Ok(origins)
+}
+
+/// Compares the derivatives of some results, as [`check`] does: a row for each, a component for each origin.
+///
+/// # Errors
+/// A trap or the step limit in a tangent run.
+pub fn check_rows(
+    subject: &Subject,
+    results: &[Origin],
+    origins: &[Origin],
+    rows: &[Vec<f64>],
+) -> Result<Check, DifferentiateError> {
+    let start = subject.numbers(origins)?;
+    let values_at = |state: State| -> Result<Sample, DifferentiateError> {
+        let machine = way_there(subject, state)?;
+        let value = |result: &Origin| subject.approximate(result.read(machine.state()).unwrap_or_default());
+        Ok(Sample { way: WayThere::of(&machine), values: room::mapped(results, value)? })
+    };
+    let mut check = Check::default();
+    for (input, parts) in directions(&start)? {
+        let probe = Probe { subject, origins, start: &start, parts };
+        let tangents = subject.tangents(&probe.moves()?)?;
+        check.reports.absorb(&tangents.reports);
+        let differences = probe.differences(&values_at, rows)?;
+        for (output, ((differences, row), result)) in
+            differences.into_iter().zip(rows).zip(results).enumerate()
+        {
+            let (derivative, terms) = probe.derivative(row)?;
+            let rounding = probe.rounding(&terms, row, differences.value, differences.steps);
+            let bits = result.read(&tangents.state).unwrap_or_default();
+            let value = subject.approximate(bits.lane(1));
+            let error = rounding + unit(subject) * GROWTH * value.abs();
+            let tangent = Some(Estimate { value, error });
+            check.comparisons.push(differences.compared((output, input), derivative, tangent, rounding));
+        }
+    }
+    Ok(check)
+}
+
+/// The directions in which inputs move: all at once, and if they are few each by itself.
+fn directions(start: &[f64]) -> Result<Vec<(Option<usize>, Vec<f64>)>, OutOfMemory> {
+    let mut directions = Vec::new();
+    if start.len() > 1 {
+        directions.push((None, scattered(start)?));
+    }
+    if start.len() <= FEW {
+        directions.extend((0..start.len()).map(|n| (Some(n), one_of(start.len(), n))));
+    }
+    Ok(directions)
+}
+
+/// The last place of 1.
+fn unit(subject: &Subject) -> f64 {
+    subject.program.ulp(subject.number(1.0))
+}
+
+fn one_of(count: usize, n: usize) -> Vec<f64> {
     (0..count).map(|m| if m == n { 1.0 } else { 0.0 }).collect()
 }
 
@@ -141,157 +346,241 @@ fn way_there(subject: &Subject, start: State) -> Result<Machine, DifferentiateEr
     Ok(machine)
 }
 
+/// What a run came to.
+struct Sample {
+    way: WayThere,
+    values: Vec<f64>,
+}
+
+/// A direction in which inputs move.
 struct Probe<'a> {
     subject: &'a Subject,
-    loss: &'a Variable,
     origins: &'a [Origin],
     /// The numbers there.
     start: &'a [f64],
-    gradient: &'a Gradient,
-    /// That of the run from the start.
-    way: WayThere,
-    direction: Vec<f64>,
+    parts: Vec<f64>,
+}
+
+/// The differences of one result in one direction.
+struct Differences {
+    /// The result at the start.
+    value: f64,
+    /// The largest magnitude of the result at the start and near by, divided by the distance that moves no input by
+    /// more than its own size.
+    scale: f64,
+    /// Steps of the run from the start.
+    steps: u64,
+    central: Extrapolation,
+    sides: [Extrapolation; 2],
+}
+
+impl Differences {
+    /// Whether no smaller step is needed: both sides converge to one derivative.
+    fn are_done(&self) -> bool {
+        let sides = self.sides.each_ref().map(|side| self.evidence(side, 0.0, 0.0));
+        matches!(sides, [Some(below), Some(above)] if !is_kink([below, above]))
+    }
+
+    /// What an extrapolation found, if its error is small enough to tell anything.
+    fn evidence(&self, found: &Extrapolation, derivative: f64, rounding: f64) -> Option<Estimate> {
+        let Estimate { value, error } = found.best?;
+        let error = SAFETY * error;
+        let size = value.abs().max(derivative.abs()).max(self.scale);
+        (error <= EVIDENCE * size).then_some(Estimate { value, error: error + rounding })
+    }
+
+    fn compared(
+        &self,
+        (output, input): (usize, Option<usize>),
+        derivative: f64,
+        tangent: Option<Estimate>,
+        rounding: f64,
+    ) -> Comparison {
+        let evidence = |found: &Extrapolation| self.evidence(found, derivative, rounding);
+        let (difference, sides) = (evidence(&self.central), self.sides.each_ref().map(evidence));
+        Comparison { output, input, derivative, tangent, difference, sides }
+    }
 }
 
 impl Probe<'_> {
-    /// The gradient, one component for each origin.
-    fn gradient(&self) -> impl Iterator<Item = f64> {
-        let adjoints = &self.gradient.adjoints;
-        self.origins.iter().map(|origin| self.subject.approximate(origin.adjoint(adjoints)))
-    }
-
-    fn terms(&self) -> impl Iterator<Item = f64> {
-        self.gradient().zip(&self.direction).map(|(g, v)| g * v)
+    /// The derivative along the direction, and the terms whose sum it is.
+    fn derivative(&self, row: &[f64]) -> Result<(f64, Vec<f64>), OutOfMemory> {
+        let mut terms = room::with_capacity(row.len())?;
+        terms.extend(row.iter().zip(&self.parts).map(|(component, part)| component * part));
+        Ok((terms.iter().sum(), terms))
     }
 
     /// The direction, by origin.
-    fn moves(&self) -> impl Iterator<Item = (Origin, f64)> {
-        self.origins.iter().copied().zip(self.direction.iter().copied())
+    fn moves(&self) -> Result<Vec<(Origin, f64)>, OutOfMemory> {
+        let mut moves = room::with_capacity(self.origins.len())?;
+        moves.extend(self.origins.iter().copied().zip(self.parts.iter().copied()));
+        Ok(moves)
     }
 
-    fn adjoint(&self) -> f64 {
-        self.terms().sum()
-    }
-
-    /// The distance of 1 to the next number.
-    fn unit(&self) -> f64 {
-        self.subject.program.ulp(self.subject.number(1.0))
-    }
-
-    /// What rounding may do to a gradient: a multiple of the sum of its absolute terms; and where the
+    /// What rounding may do to a derivative: a multiple of the sum of its absolute terms; and where the
     /// way back is not exact, as much as the module's tolerance lets pass.
-    fn rounding(&self) -> f64 {
-        let module = self.subject.program.module();
-        let inexact = !module.real.is_exact() && !self.subject.exact;
-        let tolerance = if inexact { module.tolerance() } else { 0.0 };
-        let relative = self.unit() * (GROWTH + self.gradient.steps as f64) + tolerance;
-        let terms: f64 = self.terms().map(f64::abs).sum();
+    fn rounding(&self, terms: &[f64], row: &[f64], value: f64, steps: u64) -> f64 {
+        let (module, exact) = (self.subject.program.module(), self.subject.exact);
+        let is_exact = module.real.is_exact();
+        let tolerance = if !is_exact && !exact { module.tolerance() } else { 0.0 };
+        let relative = unit(self.subject) * (GROWTH + steps as f64) + tolerance;
         // Fixed point rounds to a multiple of the unit, however small the number.
-        let absolute = if module.real.is_exact() { relative } else { 0.0 };
-        relative * terms + absolute + self.cancelled()
+        let absolute = if is_exact { relative } else { 0.0 };
+        relative * terms.iter().map(|term| term.abs()).sum::<f64>() + absolute + self.cancelled(row, value)
     }
 
     /// Terms that cancel inside of the program leave rounding errors of their own size, not of the sum's.
-    /// How large they are is estimated from the other components, and from the loss per input.
-    fn cancelled(&self) -> f64 {
-        let largest = self.gradient().map(f64::abs).fold(0.0, f64::max);
-        let loss = self.subject.approximate(self.gradient.value).abs();
-        let moved = self.start.iter().zip(&self.direction);
-        let terms: f64 = moved.map(|(&input, part)| largest.max(loss / size(input)) * part.abs()).sum();
-        self.unit() * CANCELLED * terms
-    }
-
-    fn tangent(&self) -> Result<(Estimate, Reports), DifferentiateError> {
-        let mut moves = room::with_capacity(self.origins.len())?;
-        moves.extend(self.moves());
-        let run = self.subject.tangents(&moves)?;
-        let value = self.read(&run.state, 1);
-        Ok((Estimate { value, error: self.rounding() + self.rounding_of(value) }, run.reports))
-    }
-
-    fn rounding_of(&self, value: f64) -> f64 {
-        self.unit() * GROWTH * value.abs()
-    }
-
-    fn read<B: Interpreted>(&self, state: &State<B>, lane: usize) -> f64 {
-        let bits = self.loss.origin.read(state).unwrap_or_default();
-        self.subject.approximate(bits.lane(lane))
-    }
-
-    /// Central differences of halved steps, extrapolated; the error is estimated from neighbouring
-    /// extrapolations (Ridders, "Accurate computation of F'(x) and F'(x)F''(x)", 1982) and from the
-    /// rounding of the values.
-    fn difference(&self) -> Result<Option<Estimate>, DifferentiateError> {
-        let mut rows: Vec<Vec<f64>> = Vec::new();
-        let mut best: Option<Estimate> = None;
-        let mut step = FIRST_STEP * self.reach();
-        for _ in 0..LEVELS {
-            if let Some((quotient, rounding)) = self.quotient(step)? {
-                let row = extrapolated(quotient, rows.last());
-                for (n, &value) in row.iter().enumerate().skip(1) {
-                    let before = rows.last().and_then(|row| row.get(n - 1)).copied().unwrap_or(value);
-                    let error = (value - row[n - 1]).abs().max((value - before).abs()) + rounding;
-                    if best.is_none_or(|best| error < best.error) {
-                        best = Some(Estimate { value, error });
-                    }
-                }
-                rows.push(row);
-            } else {
-                rows.clear();
-            }
-            step /= 2.0;
-        }
-        // Estimates of errors are no bounds.
-        Ok(best.map(|best| Estimate { error: 8.0 * best.error + self.rounding(), ..best }))
+    /// How large they are is estimated from the other components, and from the result per input.
+    fn cancelled(&self, row: &[f64], value: f64) -> f64 {
+        let largest = row.iter().map(|component| component.abs()).fold(0.0, f64::max);
+        let moved = self.start.iter().zip(&self.parts);
+        let terms: f64 =
+            moved.map(|(&input, part)| largest.max(value.abs() / size(input)) * part.abs()).sum();
+        unit(self.subject) * CANCELLED * terms
     }
 
     /// The multiple of the direction that moves no input by more than its own size.
     fn reach(&self) -> f64 {
-        let moved = self.start.iter().zip(&self.direction).filter(|(_, part)| **part != 0.0);
+        let moved = self.start.iter().zip(&self.parts).filter(|(_, part)| **part != 0.0);
         moved.map(|(&input, part)| size(input) / part.abs()).fold(f64::MAX, f64::min)
     }
 
-    /// A central difference quotient and its rounding error, if both probes take the path of the run.
-    fn quotient(&self, step: f64) -> Result<Option<(f64, f64)>, DifferentiateError> {
-        let (Some(above), Some(below)) = (self.probe(step)?, self.probe(-step)?) else { return Ok(None) };
-        let results = self.unit() * 4.0 * (above.abs() + below.abs());
-        Ok(Some(((above - below) / (2.0 * step), (results + self.rounding_of_inputs()) / step)))
+    /// The differences of each result. `sample` runs from a start; `rows` are the results' derivatives, if they are known.
+    fn differences(
+        &self,
+        sample: &dyn Fn(State) -> Result<Sample, DifferentiateError>,
+        rows: &[Vec<f64>],
+    ) -> Result<Vec<Differences>, DifferentiateError> {
+        let here = sample(self.subject.start.try_clone()?)?;
+        let (reach, unit) = (self.reach(), unit(self.subject));
+        let steps = here.way.step.abs_diff(self.subject.start.step);
+        let mut all = room::mapped(&here.values, |&value| Differences {
+            value,
+            scale: value.abs() / reach,
+            steps,
+            central: Extrapolation::new(4.0, 4.0),
+            sides: [(); 2].map(|()| Extrapolation::new(2.0, 2.0)),
+        })?;
+        let mut step = FIRST_STEP * reach;
+        for level in 0..LEVELS + MORE_LEVELS {
+            if level >= LEVELS && all.iter().all(Differences::are_done) {
+                break;
+            }
+            let near = [self.near(sample, -step)?, self.near(sample, step)?];
+            let is_one_path = near.iter().all(|near| near.as_ref().is_some_and(|near| near.way == here.way));
+            for (n, differences) in all.iter_mut().enumerate() {
+                let values =
+                    near.each_ref().map(|near| near.as_ref().and_then(|near| near.values.get(n)).copied());
+                for value in values.into_iter().flatten() {
+                    differences.scale = differences.scale.max(value.abs() / reach);
+                }
+                let of_inputs = self.rounding_of_inputs(rows.get(n).map_or(&[], Vec::as_slice));
+                let quotient = |a: f64, b: f64, distance: f64| {
+                    let quotient = (a - b) / distance;
+                    let rounding = 4.0 * unit * (a.abs() + b.abs()) / distance.abs();
+                    (quotient, rounding + of_inputs / step)
+                };
+                match values {
+                    [Some(below), Some(above)] if is_one_path => {
+                        differences.central.add(None, quotient(above, below, 2.0 * step));
+                    }
+                    _ => differences.central.clear(),
+                }
+                let value = differences.value;
+                for (((side, near), there), distance) in
+                    differences.sides.iter_mut().zip(&near).zip(values).zip([-step, step])
+                {
+                    match (near, there) {
+                        (Some(near), Some(there)) => {
+                            side.add(Some(near.way), quotient(there, value, distance))
+                        }
+                        _ => side.clear(),
+                    }
+                }
+            }
+            step /= 2.0;
+        }
+        Ok(all)
     }
 
-    /// What the loss changes because the moved inputs are rounded.
-    fn rounding_of_inputs(&self) -> f64 {
-        let moved = self.gradient().zip(self.start).zip(&self.direction).filter(|(_, part)| **part != 0.0);
+    /// What a result with these derivatives changes because the moved inputs are rounded.
+    fn rounding_of_inputs(&self, row: &[f64]) -> f64 {
+        let moved = row.iter().zip(self.start).zip(&self.parts).filter(|(_, part)| **part != 0.0);
         let ulp = |input: f64| self.subject.program.ulp(self.subject.number(input));
         moved.map(|((component, &input), _)| component.abs() * ulp(input)).sum()
     }
 
-    /// The loss at the start moved by a multiple of the direction, if that has one by the same path. A probe
-    /// that was stopped, or had no memory, tells nothing about that.
-    fn probe(&self, step: f64) -> Result<Option<f64>, DifferentiateError> {
+    /// The results at the start moved by a multiple of the direction, if there are any. A run that was stopped, or had
+    /// no memory, tells nothing about that.
+    fn near(
+        &self,
+        sample: &dyn Fn(State) -> Result<Sample, DifferentiateError>,
+        step: f64,
+    ) -> Result<Option<Sample>, DifferentiateError> {
         let mut start = self.subject.start.try_clone()?;
-        for (origin, component) in self.moves() {
+        for (origin, part) in self.origins.iter().zip(&self.parts) {
             if let Some(bits) = origin.of(&mut start) {
-                *bits = self.subject.number(self.subject.approximate(*bits) + step * component);
+                *bits = self.subject.number(self.subject.approximate(*bits) + step * part);
             }
         }
-        match way_there(self.subject, start) {
+        match sample(start) {
             Err(error @ (DifferentiateError::Interrupted { .. } | DifferentiateError::NoMemory(_))) => {
                 Err(error)
             }
             Err(_) => Ok(None),
-            Ok(machine) => Ok((WayThere::of(&machine) == self.way).then(|| self.read(machine.state(), 0))),
+            Ok(found) => Ok(Some(found)),
         }
     }
 }
 
-/// The next row of the extrapolation table: errors of even order in the step are eliminated one by one.
-fn extrapolated(quotient: f64, before: Option<&Vec<f64>>) -> Vec<f64> {
-    let mut row = vec![quotient];
-    let mut factor = 4.0;
-    for &above in before.into_iter().flatten() {
-        let last = row.last().copied().unwrap_or(quotient);
-        row.push(last + (last - above) / (factor - 1.0));
-        factor *= 4.0;
+/// Difference quotients of halved steps, extrapolated: errors of rising order in the step are eliminated one by one.
+/// The error is estimated from neighbouring extrapolations (Ridders, "Accurate computation of F'(x) and F'(x)F''(x)",
+/// 1982) and from the rounding of the values.
+struct Extrapolation {
+    /// The factor by which halving the step divides the first error, and by which it grows from error to error.
+    factors: [f64; 2],
+    rows: Vec<Vec<f64>>,
+    way: Option<WayThere>,
+    best: Option<Estimate>,
+}
+
+impl Extrapolation {
+    fn new(first: f64, next: f64) -> Extrapolation {
+        Extrapolation { factors: [first, next], rows: Vec::new(), way: None, best: None }
     }
-    row
+
+    /// Begins anew with the next quotient, which has no smooth connection with those before.
+    fn clear(&mut self) {
+        self.rows.clear();
+    }
+
+    /// A further quotient, and its rounding error. One of another path than the one before begins anew, and what was
+    /// found farther away counts no more.
+    fn add(&mut self, way: Option<WayThere>, (quotient, rounding): (f64, f64)) {
+        if way != self.way {
+            (self.way, self.best) = (way, None);
+            self.rows.clear();
+        }
+        let row = self.extrapolated(quotient);
+        for (n, (&value, &last)) in row.iter().skip(1).zip(&row).enumerate() {
+            let before = self.rows.last().and_then(|row| row.get(n)).copied().unwrap_or(value);
+            let error = (value - last).abs().max((value - before).abs()) + rounding;
+            if self.best.is_none_or(|best| error < best.error) {
+                self.best = Some(Estimate { value, error });
+            }
+        }
+        self.rows.push(row);
+    }
+
+    /// The next row of the table.
+    fn extrapolated(&self, quotient: f64) -> Vec<f64> {
+        let mut row = vec![quotient];
+        let [mut factor, next] = self.factors;
+        for &above in self.rows.last().into_iter().flatten() {
+            let last = row.last().copied().unwrap_or(quotient);
+            row.push(last + (last - above) / (factor - 1.0));
+            factor *= next;
+        }
+        row
+    }
 }
