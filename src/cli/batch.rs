@@ -42,6 +42,11 @@ pub struct BatchArguments {
     /// A lane whose derivatives may be wrong, because values that count were lost, has failed
     #[arg(long)]
     pub strict: bool,
+    /// Compare the derivatives of N lanes, taken at random, with dual numbers run forward, and with differences of runs
+    /// at inputs near by. Exit code 1 if they disagree, or if no difference tells, as at a kink
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "16",
+          value_parser = count_from_1::<NonZeroU16>)]
+    pub verify: Option<NonZeroU16>,
     /// Run from the end to the beginning: give the results, find the inputs
     #[arg(long)]
     pub back: bool,
@@ -118,6 +123,11 @@ impl BatchArguments {
     /// Who makes the steps, and how much of them is checked.
     pub fn compiled(&self) -> CompileOptions {
         CompileOptions { engine: self.engine, level: self.checking.level() }
+    }
+
+    /// How many lanes are verified, at most.
+    pub fn verified(&self) -> usize {
+        self.verify.map_or(0, |lanes| lanes.get().into())
     }
 
     /// How integers are written and read.

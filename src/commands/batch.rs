@@ -19,7 +19,7 @@ use crate::failure::{Exit, Failure, Fallible, all, counted};
 use crate::lanes::arrays::ArrayInput;
 use crate::lanes::{
     ArrowForm, BLOCK, ColumnsKept, CsvInput, CsvOutput, DoneBlock, LaneFormat, LaneReader, LaneTarget,
-    LaneWriter, NpzOutput, OpenLanes, arrow_reader, arrow_writer,
+    LaneWriter, NpzOutput, OpenLanes, PickedInputs, arrow_reader, arrow_writer, picked,
 };
 use crate::output::batch::{BatchPage, Stopwatch};
 use crate::progress::LaneProgress;
@@ -39,7 +39,7 @@ pub fn run(options: &BatchArguments) -> Fallible {
     let prepared = prepared(options, &executable, task, &*input, shared)?;
     let mut output = output(options, prepared.plan())?;
     watch.compiled();
-    let mut page = BatchPage::new(&prepared, watch);
+    let mut page = BatchPage::new(&prepared, watch, options.verified());
     let done = lanes(options, &prepared, &mut *input, &mut *output, &mut page);
     if let Some(doubt) = input.doubt().filter(|_| done.is_ok()) {
         streams::complain(&doubt);
@@ -55,7 +55,19 @@ pub fn run(options: &BatchArguments) -> Fallible {
         (Err(failure), stopped) => return all(stopped.into_iter().chain([failure]).map(Err)),
     };
     page.watch.written(began);
-    ended(options, &page, results)
+    let is_whole = results.1.is_none();
+    let verified = if is_whole { page.sample.check(&prepared).map_err(unverified) } else { Ok(()) };
+    all([verified, ended(options, &page, results)])
+}
+
+/// Why derivatives that are known weren't compared with anything.
+fn unverified(error: Error) -> Failure {
+    match error {
+        Error::Interrupted => subject::interrupted(&"stopped before the derivatives were verified"),
+        error => {
+            Failure::new(Exit::of_lane(&error), format_args!("the derivatives can't be verified: {error}"))
+        }
+    }
 }
 
 /// Why a batch came to no end.
@@ -133,8 +145,12 @@ fn check(options: &BatchArguments) -> Fallible {
         ));
     }
     let differentiates = options.grad.is_some() || options.jacobian.is_some();
-    if !differentiates && (options.strict || !options.wrt.is_empty()) {
-        let option = if options.strict { "--strict" } else { "--wrt" };
+    let about = [
+        ("--strict", options.strict),
+        ("--wrt", !options.wrt.is_empty()),
+        ("--verify", options.verify.is_some()),
+    ];
+    if let Some((option, _)) = about.into_iter().find(|(_, is_given)| *is_given && !differentiates) {
         return Err(Failure::usage(format_args!("`{option}` is about derivatives"))
             .help("`--grad LOSS` or `--jacobian OUT` asks for some"));
     }
@@ -380,6 +396,8 @@ struct ReadBlock {
 struct FinishedBlock {
     first: u64,
     lanes: usize,
+    /// The numbers of lanes that are to be verified.
+    picked: PickedInputs,
     results: Vec<Vec<u64>>,
     outcome: BlockOutcome,
 }
@@ -417,12 +435,13 @@ fn blocks(
     let plan = prepared.plan();
     let progress = LaneProgress::new();
     let mut size = BlockSize::of(options);
+    let sampled = options.verified();
     let mut before = None;
     let first = read_block(plan, input, size.lanes, &progress, page);
     let mut next = first.map_err(BatchStop::before_the_end)?;
     while let Some(block) = next {
         let (ran, (written, read)) = beside(
-            || carried_out(plan, &mut *running, &block, &progress),
+            || carried_out(plan, &mut *running, &block, (&progress, sampled)),
             || {
                 let written = before.take().map_or(Ok(()), |done| write_block(plan, output, done, page));
                 (written, read_block(plan, input, size.lanes, &progress, page))
@@ -495,14 +514,15 @@ fn carried_out(
     plan: &LanePlan,
     running: &mut RunningBatch<'_>,
     block: &ReadBlock,
-    progress: &LaneProgress,
+    (progress, sampled): (&LaneProgress, usize),
 ) -> Result<(FinishedBlock, Duration), Error> {
     let (started, first) = (Instant::now(), running.lanes());
     let inputs: Vec<&[u64]> = block.columns.iter().map(Vec::as_slice).collect();
     let mut results = zeros(plan.results.len(), block.lanes)?;
     let mut there: Vec<&mut [u64]> = results.iter_mut().map(Vec::as_mut_slice).collect();
     let outcome = running.block(&inputs, block.lanes, &mut there, &|lanes| progress.advance(lanes))?;
-    Ok((FinishedBlock { first, lanes: block.lanes, results, outcome }, started.elapsed()))
+    let picked = picked(sampled, first, block.lanes, &inputs);
+    Ok((FinishedBlock { first, lanes: block.lanes, picked, results, outcome }, started.elapsed()))
 }
 
 fn write_block(
@@ -517,6 +537,7 @@ fn write_block(
     let block = DoneBlock { first: done.first, lanes: done.lanes, columns: &columns, failures };
     output.write(plan.executable.program(), &block)?;
     page.watch.written(started);
+    page.sample.add(done.picked, &block);
     page.add(done.outcome);
     Ok(())
 }

@@ -9,6 +9,7 @@ mod csv_input;
 mod csv_output;
 mod npz_output;
 mod opened;
+mod sample;
 mod target;
 #[cfg(not(feature = "arrow"))]
 mod without_arrow;
@@ -29,6 +30,7 @@ pub use csv_input::CsvInput;
 pub use csv_output::CsvOutput;
 pub use npz_output::{ColumnsKept, NpzOutput};
 pub use opened::OpenLanes;
+pub use sample::{LaneSample, PickedInputs, picked};
 pub use target::LaneTarget;
 #[cfg(not(feature = "arrow"))]
 pub use without_arrow::{arrow_reader, arrow_writer};

@@ -5,15 +5,20 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use reviver::batch::device::BlockOutcome;
+use reviver::batch::plan::{LanePlan, ResultSource};
 use reviver::batch::prepared::PreparedBatch;
 use reviver::{Device, Error, LaneFailure, NotedLanes, Program, SumOverLanes};
+use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::check::{Check, Verdict};
 use reviver_vm::values::Value;
 use serde_json::{Map, Value as Json, json};
 
 use super::told::{self, Object};
 use super::trap;
+use super::verified::CheckTold;
 use crate::cli::BatchArguments;
 use crate::failure::{Exit, Failure, Fallible, counted};
+use crate::lanes::LaneSample;
 use crate::read;
 
 /// So many lanes that failed are told one by one.
@@ -72,11 +77,36 @@ pub struct BatchPage {
     outcome: BlockOutcome,
     /// How many failed; the first of them are in the outcome.
     failed: u64,
+    /// The lanes that are verified, as many as were asked for.
+    pub sample: LaneSample,
+    /// What is differentiated, and by what.
+    losses: Vec<String>,
+    inputs: Vec<String>,
+}
+
+/// Names of the derivatives of a plan: of what is differentiated, and of what it is differentiated by.
+fn derivatives(plan: &LanePlan) -> [Vec<String>; 2] {
+    let cells = || plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell));
+    let name = |cell: usize| {
+        let found = cells().find(|given| given.class == Class::Real && given.cell == cell);
+        found.map(|given| given.name.clone()).unwrap_or_default()
+    };
+    let (mut losses, mut inputs) = (Vec::new(), Vec::new());
+    for column in &plan.results {
+        match column.source {
+            ResultSource::Value(_) => losses.push(column.name.clone()),
+            ResultSource::Adjoint { loss: 0, cell } => inputs.push(name(cell)),
+            ResultSource::Adjoint { .. } | ResultSource::Cell(_) => {}
+        }
+    }
+    [losses, inputs]
 }
 
 impl BatchPage {
-    pub fn new(prepared: &PreparedBatch, watch: Stopwatch) -> BatchPage {
+    /// A page of a batch that verifies so many lanes.
+    pub fn new(prepared: &PreparedBatch, watch: Stopwatch, verified: usize) -> BatchPage {
         let plan = prepared.plan();
+        let [losses, inputs] = derivatives(plan);
         BatchPage {
             program: Program::clone(plan.executable.program()),
             device: prepared.device().to_owned(),
@@ -87,6 +117,9 @@ impl BatchPage {
             sums: Vec::new(),
             outcome: BlockOutcome::default(),
             failed: 0,
+            sample: LaneSample::new(verified),
+            losses,
+            inputs,
         }
     }
 
@@ -100,11 +133,55 @@ impl BatchPage {
     /// What the batch deserves to fail with.
     pub fn verdict(&self) -> Fallible {
         if self.failed == 0 {
-            return Ok(());
+            return self.verified();
         }
         let (failed, lanes) = (self.failed, usize::try_from(self.lanes).unwrap_or(usize::MAX));
         let message = format!("{failed} of {} failed", counted(lanes, "lane"));
         Err(Failure::new(Exit::Check, message).help("the column `status` says which, and why"))
+    }
+
+    /// Fails unless the derivatives of all lanes of the sample are verified.
+    fn verified(&self) -> Fallible {
+        let mut lines = Vec::new();
+        let (mut differ, mut open, mut lanes) = (0, 0, 0);
+        for (lane, check) in self.checks() {
+            lanes += 1;
+            let count = match check.verdict() {
+                Verdict::Verified => continue,
+                Verdict::Differs => &mut differ,
+                Verdict::NotVerified(_) => &mut open,
+            };
+            *count += 1;
+            let told = self.told(check, |told| told.lines());
+            lines.extend(told.into_iter().map(|line| format!("lane {lane}: {line}")));
+        }
+        if differ + open == 0 {
+            return Ok(());
+        }
+        let lanes = counted(lanes, "lane");
+        let mut failure = Failure::new(
+            Exit::Check,
+            format_args!(
+                "the derivatives of {lanes} were verified: {differ} differ, {open} are not verified"
+            ),
+        );
+        for line in lines.iter().take(WARNED) {
+            failure.push_line(&format!("  = {line}"));
+        }
+        Err(failure)
+    }
+
+    /// The lanes that were verified, and what came of it.
+    fn checks(&self) -> impl Iterator<Item = (u64, &Check)> {
+        self.sample.lanes().filter_map(|sampled| Some((sampled.lane, sampled.check.as_ref()?)))
+    }
+
+    /// A check in the words of the program.
+    fn told<T>(&self, check: &Check, of: impl FnOnce(&CheckTold) -> T) -> T {
+        let input = |n: usize| self.inputs.get(n).cloned();
+        let output = |n: usize| self.losses.get(n).filter(|_| self.losses.len() > 1).cloned();
+        let what = "the gradient";
+        of(&CheckTold { program: &self.program, check, what, input: &input, output: &output })
     }
 
     /// What lanes failed with, and what else is to be said of them, for stderr.
@@ -144,6 +221,10 @@ impl BatchPage {
         if options.output.is_some() {
             let lanes = counted(usize::try_from(self.lanes).unwrap_or(usize::MAX), "lane");
             let _ = writeln!(text, "{lanes}, {} failed", self.failed);
+        }
+        let lanes = self.checks().count();
+        if lanes > 0 && self.verified().is_ok() {
+            let _ = writeln!(text, "verified: the derivatives of {}", counted(lanes, "lane"));
         }
         if options.checking.unchecked {
             text.push_str(
@@ -218,6 +299,17 @@ impl BatchPage {
                 object.insert(name, told);
             }
         }
+        if self.sample.is_asked() {
+            let lane = |(lane, check): (u64, &Check)| {
+                let mut members = Map::new();
+                members.insert("lane".into(), lane.into());
+                members.extend(self.told(check, |told| told.members()));
+                Json::Object(members)
+            };
+            let agrees = agreement(self.checks().map(|(_, check)| check.agrees()));
+            let lanes: Vec<Json> = self.checks().map(lane).collect();
+            object.insert("verify", json!({ "agrees": agrees, "lanes": lanes }));
+        }
         object.insert("device", self.device.clone());
         if !self.is_by_cores() {
             object.insert("by_processor", self.outcome.by_processor);
@@ -266,6 +358,16 @@ impl BatchPage {
             None => failure,
         }
     }
+}
+
+/// Whether all lanes agree: false if one differs, none if one isn't verified or there is none.
+fn agreement(mut lanes: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let first = lanes.next()?;
+    lanes.fold(first, |all, lane| match (all, lane) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    })
 }
 
 /// What a lane failed with, in one line.

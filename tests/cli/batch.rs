@@ -387,3 +387,40 @@ fn the_programs_for_batches_come_to_what_run_comes_to() {
         reviver(&format!("{batch} --check")).expect(0);
     }
 }
+
+#[test]
+fn a_sample_of_lanes_is_verified() {
+    let folder = Folder::new();
+    folder
+        .file("smooth.rasm", ".inout x: real, z: real\n.out y: real, w: real\nadd y, sin(x)*z\nadd w, x*x\n");
+    folder.file("kink.rasm", ".inout x: real, z: real\n.out y: real, w: real\nadd y, abs(x)*z\nadd w, x*x\n");
+    let lanes: String =
+        (0..200).map(|n| format!("{},{}\n", f64::from(n) / 7.0, f64::from(n) - 3.5)).collect();
+    folder.file("lanes.csv", &format!("x,z\n{lanes}"));
+    let batch = |file: &str, options: &str| {
+        folder.reviver(&format!("batch {file}.rasm --lanes lanes.csv --device cpu --json {options}"))
+    };
+    for task in ["--grad y", "--jacobian y,w"] {
+        let object = batch("smooth", &format!("{task} --verify=20")).expect(0).json();
+        let verified = object["verify"]["lanes"].as_array().unwrap();
+        assert_eq!((&object["verify"]["agrees"], verified.len()), (&serde_json::json!(true), 20), "{object}");
+        assert!(verified.iter().all(|lane| lane["agrees"] == serde_json::json!(true)));
+        let object = batch("smooth", &format!("{task} --verify")).expect(0).json();
+        assert_eq!(object["verify"]["lanes"].as_array().unwrap().len(), 16);
+        // Lane 0 is at the kink.
+        let object = batch("kink", &format!("{task} --verify=1000")).expect(1).json();
+        let verified = object["verify"]["lanes"].as_array().unwrap();
+        assert_eq!(
+            (&object["verify"]["agrees"], verified.len()),
+            (&serde_json::Value::Null, 200),
+            "{object}"
+        );
+        assert_eq!(
+            (&verified[0]["why"], &verified[1]["agrees"]),
+            (&serde_json::json!("kink"), &serde_json::json!(true))
+        );
+    }
+    let plain = "batch smooth.rasm --lanes lanes.csv --device cpu";
+    folder.reviver(&format!("{plain} --verify=3")).expect(2).says("`--verify` is about derivatives");
+    folder.reviver(&format!("{plain} --grad y --verify=0")).expect(2);
+}

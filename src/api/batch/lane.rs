@@ -54,6 +54,15 @@ fn put(gifts: &mut Gifts, cell: &LaneCell, bits: u64) {
     }
 }
 
+/// Gives a workspace the numbers of a lane, by their columns.
+pub(super) fn give(call: &mut Workspace, plan: &LanePlan, number: impl Fn(usize) -> Option<u64>) {
+    if let Some(gifts) = gifts(call, plan.task.travel()) {
+        for (column, cell) in plan.inputs.iter().enumerate() {
+            put(gifts, cell, number(column).unwrap_or_default());
+        }
+    }
+}
+
 /// What a lane is given, and where its results go: its place in columns.
 pub(super) struct LaneRow<'l, 'r> {
     pub lane: u64,
@@ -69,11 +78,7 @@ pub(super) fn carry_out(
     mut lane: LaneRow<'_, '_>,
     outcome: &mut BlockOutcome,
 ) -> Result<(), Error> {
-    if let Some(gifts) = gifts(call, plan.task.travel()) {
-        for (cell, column) in plan.inputs.iter().zip(lane.inputs) {
-            put(gifts, cell, column.get(lane.row).copied().unwrap_or_default());
-        }
-    }
+    give(call, plan, |column| lane.inputs.get(column).and_then(|column| column.get(lane.row)).copied());
     let done = go(call, plan, &mut lane, outcome);
     if done.is_err() {
         lane.results.iter_mut().filter_map(|column| column.get_mut(lane.row)).for_each(|bits| *bits = 0);

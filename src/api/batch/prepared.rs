@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
+use reviver_vm::differentiate::Origin;
+use reviver_vm::differentiate::check::{Check, check_rows};
+
 use super::choice::Device;
 use super::device::{BlockOutcome, LaneBlock, LanesDone, PreparedLanes};
-use super::plan::LanePlan;
+use super::lane::{give, workspace};
+use super::plan::{LanePlan, ResultSource};
 use super::sum::{LaneSum, TooLarge};
 use crate::api::error::Error;
+use crate::api::gradient::approximate;
 
 /// A batch that is ready to be given lanes.
 #[derive(Debug)]
@@ -34,6 +39,33 @@ impl PreparedBatch {
     /// How many loops of the program a device carries out by a switch, as [`PreparedLanes::switched_loops`] has it.
     pub fn switched_loops(&self) -> u32 {
         self.lanes.switched_loops()
+    }
+
+    /// Compares the derivatives that a lane came to with dual numbers and with differences of runs near by. `inputs` and
+    /// `results` are the lane's numbers, one for each column of the plan.
+    ///
+    /// # Errors
+    /// A trap or the step limit in a run over dual numbers, no memory, somebody stops it.
+    pub fn check(&self, inputs: &[u64], results: &[u64]) -> Result<Check, Error> {
+        let plan = &*self.plan;
+        let mut call = workspace(plan)?;
+        give(&mut call, plan, |column| inputs.get(column).copied());
+        let shared = &plan.executable.shared;
+        let failed = |error| Error::of_derivative(&shared.name, error);
+        let subject = call.subject().map_err(failed)?;
+        let mut origins = Vec::new();
+        let mut rows = vec![Vec::new(); plan.losses.len()];
+        for (column, &bits) in plan.results.iter().zip(results) {
+            let ResultSource::Adjoint { loss, cell } = column.source else { continue };
+            if loss == 0 {
+                origins.push(Origin::Cell(cell));
+            }
+            rows.get_mut(loss)
+                .into_iter()
+                .for_each(|row: &mut Vec<f64>| row.push(approximate(&shared.program, bits)));
+        }
+        let losses: Vec<Origin> = plan.losses.iter().map(|loss| loss.shared.variable.origin).collect();
+        check_rows(&subject, &losses, &origins, &rows).map_err(failed)
     }
 
     /// Begins with lane 0.
