@@ -8,7 +8,7 @@ use reviver::{CompileOptions, EngineChoice};
 use reviver_vm::notation::Notation;
 
 use super::Force;
-use super::counts::{count, threads};
+use super::counts::{count, count_from_1, threads};
 use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 
 /// Run a program at very many inputs: one lane for each line of a file.

@@ -396,7 +396,7 @@ fn a_sample_of_lanes_is_verified() {
     folder.file("kink.rasm", ".inout x: real, z: real\n.out y: real, w: real\nadd y, abs(x)*z\nadd w, x*x\n");
     let lanes: String =
         (0..200).map(|n| format!("{},{}\n", f64::from(n) / 7.0, f64::from(n) - 3.5)).collect();
-    folder.file("lanes.csv", &format!("x,z\n{lanes}"));
+    folder.file("lanes.csv", format!("x,z\n{lanes}"));
     let batch = |file: &str, options: &str| {
         folder.reviver(&format!("batch {file}.rasm --lanes lanes.csv --device cpu --json {options}"))
     };

@@ -157,7 +157,11 @@ fn constants_without_a_value_are_refused_with_a_cure() {
         "argument outside the function's domain",
         "change the expression",
     );
-    refused(".real f32\n.const K = 1e30 * 1e30\n.out c\n", "the result is not a finite number", "`.real f64`");
+    refused(
+        ".real f32\n.const K = 1e30 * 1e30\n.out c\n",
+        "the result is not a finite number",
+        "`.real f64`",
+    );
     refused(
         ".word 8\n.const K = toint(300.5)\n.out c\n",
         "beyond the integers of 8 bits",

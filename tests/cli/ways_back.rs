@@ -292,7 +292,7 @@ fn a_loss_without_right_digits_is_reported() {
     }
     let folder = Folder::new();
     folder.file("program.rasm", difference);
-    folder.file("lanes.csv", &format!("x\n{}", "0.1\n".repeat(12)));
+    folder.file("lanes.csv", format!("x\n{}", "0.1\n".repeat(12)));
     let batch = "batch program.rasm --lanes lanes.csv --grad loss --device cpu --json";
     let object = folder.reviver(batch).expect(0).json();
     assert_eq!(

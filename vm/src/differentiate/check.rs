@@ -287,8 +287,11 @@ pub fn check_rows(
     Ok(check)
 }
 
+/// The input that moves, unless all do, and how far each of them moves.
+type Direction = (Option<usize>, Vec<f64>);
+
 /// The directions in which inputs move: all at once, and if they are few each by itself.
-fn directions(start: &[f64]) -> Result<Vec<(Option<usize>, Vec<f64>)>, OutOfMemory> {
+fn directions(start: &[f64]) -> Result<Vec<Direction>, OutOfMemory> {
     let mut directions = Vec::new();
     if start.len() > 1 {
         directions.push((None, scattered(start)?));

@@ -117,11 +117,12 @@ fn result(engine: usize, text: &str) -> Result<Option<u64>, String> {
     let machine = trace(&subject, false);
     let (global, _) = subject.program.global("result").expect("a result");
     let value = subject.program.value(machine.machine.state(), global, 0);
-    Ok((machine.end == End::Bound).then(|| match value {
+    let bits = match value {
         Some(reviver_vm::values::Value::Int(value)) => value as u64,
         Some(reviver_vm::values::Value::Real(bits)) => bits,
         None => 0,
-    }))
+    };
+    Ok((machine.end == End::Bound).then_some(bits))
 }
 
 #[test]
