@@ -180,14 +180,14 @@ impl<'a> From<Object<'a>> for Tellable<'a> {
 }
 
 /// A part while it is written; `found` is set where a number has units.
-struct Written<'t, 'a> {
+struct WithUnits<'t, 'a> {
     told: &'t Tellable<'a>,
     found: &'t Cell<bool>,
 }
 
-impl Serialize for Written<'_, '_> {
+impl Serialize for WithUnits<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Written { told, found } = *self;
+        let WithUnits { told, found } = *self;
         match told {
             Tellable::Json(json) => json.serialize(serializer),
             Tellable::Cells(cells) => match cells.shape {
@@ -203,13 +203,13 @@ impl Serialize for Written<'_, '_> {
             },
             Tellable::List(count, part) => {
                 let mut list = serializer.serialize_seq(Some(*count))?;
-                (0..*count).try_for_each(|n| list.serialize_element(&Written { told: &part(n), found }))?;
+                (0..*count).try_for_each(|n| list.serialize_element(&WithUnits { told: &part(n), found }))?;
                 list.end()
             }
             Tellable::Object(object) => {
                 let mut map = serializer.serialize_map(Some(object.0.len()))?;
                 let mut members = object.0.iter();
-                members.try_for_each(|(key, told)| map.serialize_entry(key, &Written { told, found }))?;
+                members.try_for_each(|(key, told)| map.serialize_entry(key, &WithUnits { told, found }))?;
                 map.end()
             }
         }
@@ -274,7 +274,7 @@ impl Serialize for Object<'_> {
         let mut map = serializer.serialize_map(None)?;
         self.0
             .iter()
-            .try_for_each(|(key, told)| map.serialize_entry(key, &Written { told, found: &found }))?;
+            .try_for_each(|(key, told)| map.serialize_entry(key, &WithUnits { told, found: &found }))?;
         if found.get() {
             map.serialize_entry("units", &Units(self))?;
         }

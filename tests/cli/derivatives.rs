@@ -188,9 +188,6 @@ fn differences_are_taken_on_both_sides_of_a_branch_and_of_a_kink() {
     ] {
         on(&text, "grad", &format!("--loss y --set x={at} --verify")).expect(0);
     }
-    on(".in n = 3\n.out y: real\nadd y, 2.0\nsub n, 3\n", "grad", "--loss y --set n=3 --verify")
-        .expect(1)
-        .says("is not verified: there is no real input");
 }
 
 #[test]
@@ -268,9 +265,8 @@ fn a_loss_out_of_reach_is_a_warning_and_zeros() {
 #[test]
 fn traps_are_explained_in_both_directions() {
     on(MIXED, "grad", "--loss y --set x=1e4").expect(4).says("trap[T05]: the result is not a finite number");
-    let ran = on(ERASES, "grad", "--loss z").expect(4);
-    let ran = ran.says("trap[T12] on the way back").says("`--exact` keeps");
-    assert_eq!(ran.stderr.matches("--exact").count(), 1, "the advice is given once: {ran:?}");
+    let ran = on(ERASES, "grad", "--loss z").expect(0);
+    assert!(ran.stdout.contains("strategy: reverse: "), "what erases gets a strategy: {ran:?}");
     on(MIXED, "grad", "--loss y --max-steps 2").expect(5).says("stopped after 2 steps, before the end");
 }
 

@@ -6,11 +6,11 @@ use crate::support::{reviver, with_input};
 
 /// The integer that a number of `fixed` is: by its text, as this machine reads it.
 fn units(number: &str, fraction_bits: u32) -> i128 {
-    let (whole, fraction) = number.trim_start_matches('-').split_once('.').unwrap();
-    let digits: String = [whole, fraction].concat();
+    let (digits, exponent) = number.trim_start_matches('-').split_once('e').unwrap_or((number, "0"));
+    let (whole, fraction) = digits.trim_start_matches('-').split_once('.').unwrap();
     // Rounded half up: no text of the tests lies in the middle.
-    let scaled: i128 = digits.parse::<i128>().unwrap() << fraction_bits.min(40);
-    let scale = 10i128.pow(fraction.len() as u32);
+    let scaled = [whole, fraction].concat().parse::<i128>().unwrap() << fraction_bits;
+    let scale = 10i128.pow(u32::try_from(fraction.len() as i32 - exponent.parse::<i32>().unwrap()).unwrap());
     let rounded = (scaled + scale / 2) / scale;
     if number.starts_with('-') { -rounded } else { rounded }
 }
@@ -67,7 +67,7 @@ fn integers_stand_beside_all_numbers_that_need_them() {
     let text = "\
 .real fixed
 .inout A[2, 2]: real default 1
-.inout x: real default 123456.123456789
+.inout x: real
 .out y: real
         add  A[1, 0], x
         show x
@@ -76,17 +76,19 @@ fn integers_stand_beside_all_numbers_that_need_them() {
         write t
         delocal t: real
 ";
-    let told = with_input("run - --json", text.as_bytes()).expect(0).json();
+    let told = with_input("run - --json --set x=123456.123456789", text.as_bytes()).expect(0).json();
     let units = told["units"].as_object().unwrap();
     let mut places: Vec<&str> = units.keys().map(String::as_str).collect();
     places.sort_unstable();
     assert_eq!(places, ["/outputs/A/1/0", "/outputs/x", "/outputs/y", "/shown/0/x", "/tape/0"]);
     assert_eq!(units["/outputs/x"], units["/shown/0/x"]);
     assert!(units["/outputs/x"].as_str().unwrap().parse::<i64>().unwrap() > 1 << 53);
-    let scaled = ".real fixed\n.inout x: real default 3\n.out y: real\n        add y, x * 123456.123456789\n";
-    for (command, place) in [("grad - --loss y --json", "/grad/x"), ("grad - --loss y --json", "/value")] {
-        let told = with_input(command, scaled.as_bytes()).expect(0).json();
-        assert!(told["units"][place].is_string(), "{command}: {told}");
+    let product =
+        ".real fixed\n.inout x: real default 3\n.inout w: real\n.out y: real\n        add y, x * w\n";
+    let told =
+        with_input("grad - --loss y --json --set w=123456.123456789", product.as_bytes()).expect(0).json();
+    for place in ["/grad/x", "/value"] {
+        assert!(told["units"][place].is_string(), "{place}: {told}");
     }
     // Floats need none.
     let told = reviver("run programs/leapfrog.rasm --real f64 --json").expect(0).json();

@@ -306,10 +306,10 @@ fn counts_are_asked_for_in_words() {
     for threads in ["0", "-1", "many"] {
         reviver(&format!("{run} --threads {threads}"))
             .expect(2)
-            .says("a whole number is expected, at least 1");
+            .says("a whole number from 1 to 1024 is expected");
     }
     reviver(&format!("{run} --max-steps many")).expect(2).says("a whole number is expected, at least 0");
-    reviver(&format!("{run} --threads 99999999999")).expect(2).says("that is too large");
+    reviver(&format!("{run} --max-steps 99999999999999999999")).expect(2).says("that is too large");
 }
 
 #[test]

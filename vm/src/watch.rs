@@ -27,7 +27,7 @@ pub struct Rounding {
     pub part: f64,
     /// Bound on the effect of all errors on the loss, relative to the loss's size: half of the digits.
     pub of_loss: f64,
-    /// Bound on the effect of freed cells on the loss, relative to the loss's size. Within it a freed cell may hold
+    /// Bound on the effect of all errors on the loss, relative to the loss's size, within which a freed cell may hold
     /// any number.
     pub of_freed: f64,
 }

@@ -7,6 +7,7 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class, Operand, Place};
 
 use super::constant::Number;
+use super::form::SourceKind;
 use crate::source::Span;
 
 /// An operand whose literal, if it is one, has no class yet.
@@ -19,21 +20,18 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// The class it has where nothing else is wanted.
-    pub(super) fn class(&self) -> Class {
+    /// What it may be taken as.
+    pub(super) fn kind(&self) -> SourceKind {
         match self {
-            Source::Literal(number) => number.class(),
-            Source::Cell(_, class) => *class,
-            Source::Length(_) => Class::Int,
+            Source::Literal(number) => number.kind(),
+            Source::Cell(_, class) => SourceKind { class: *class, stands_for_real: *class == Class::Real },
+            Source::Length(_) => SourceKind { class: Class::Int, stands_for_real: true },
         }
     }
 
-    /// Whether it stands for a real, too, where one is wanted.
-    pub(super) fn stands_for_real(&self) -> bool {
-        match self {
-            Source::Literal(_) | Source::Length(_) => true,
-            Source::Cell(_, class) => *class == Class::Real,
-        }
+    /// The class it has where nothing else is wanted.
+    pub(super) fn class(&self) -> Class {
+        self.kind().class
     }
 }
 

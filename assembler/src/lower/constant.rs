@@ -9,8 +9,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::number::{PlainValue, evaluate, literal_of_bits, try_literal_bits};
 
-use super::applied::Source;
-use super::instruction::form;
+use super::form::{SourceKind, form};
 use crate::tree::{BinaryOperator, UnaryOperator};
 
 /// A constant before it is fitted into a word or a number system.
@@ -60,6 +59,11 @@ impl Number {
             Number::Int { .. } | Number::Word { .. } => Class::Int,
             Number::Real(_) | Number::Cell(_) => Class::Real,
         }
+    }
+
+    /// A literal stands for a real, too.
+    pub(super) fn kind(self) -> SourceKind {
+        SourceKind { class: self.class(), stands_for_real: true }
     }
 
     /// The value of an integer.
@@ -186,8 +190,8 @@ impl ProgramNumbers {
 
     /// What the machine computes of constants.
     pub(super) fn apply(self, function: Function, sources: &[Number]) -> Constant<Number> {
-        let written: ArrayVec<Source, 2> = sources.iter().take(2).map(|n| Source::Literal(*n)).collect();
-        let Some(form) = form(function, None, &written) else {
+        let kinds = sources.iter().take(2).map(|number| number.kind());
+        let Some(form) = form(function, None, kinds) else {
             let message = match BinaryOperator::of(function) {
                 Some(_) => "this operator takes integers".to_owned(),
                 None => format!("`{}` takes no such constants", function.name()),

@@ -152,7 +152,7 @@ impl Lowering<'_> {
         let step = tree.step.as_ref().and_then(|step| self.step(step)).unwrap_or(1);
         if let Some(step) = &tree.step {
             // It is added to the counter, so it must be a word.
-            self.operand(step, Class::Int);
+            self.word(step);
         }
         self.refuse_missed_end(tree, &lo.value, &hi.value, step);
         let declared = &self.declared;

@@ -226,7 +226,7 @@ impl Lowering<'_> {
         let of_form = |form: Form| {
             std::iter::once(target.class()).chain((0..sources.len()).map(|n| form.source(n))).collect()
         };
-        if let Some(form) = form(function, Some(target.class()), &own) {
+        if let Some(form) = form(function, Some(target.class()), own.iter().map(Source::kind)) {
             return Some(of_form(form));
         }
         let is_real = |source: &Source| matches!(source, Source::Literal(n) if n.class() == Class::Real);
@@ -322,19 +322,6 @@ impl Lowering<'_> {
         self.current.labels.generated(at, label);
         at
     }
-}
-
-/// The form of a function for these sources: one that takes literals and lengths as the integers that they are,
-/// else one that takes them as reals.
-pub(super) fn form(function: Function, result: Option<Class>, sources: &[Source]) -> Option<Form> {
-    let fits = |form: &Form, promote: bool| {
-        result.is_none_or(|class| form.result() == class)
-            && sources.iter().enumerate().all(|(n, source)| {
-                source.class() == form.source(n)
-                    || promote && source.stands_for_real() && form.source(n) == Class::Real
-            })
-    };
-    function.forms().find(|f| fits(f, false)).or_else(|| function.forms().find(|f| fits(f, true)))
 }
 
 /// Whether an instruction replaces a cell that its new value may be computed from, or is found by: behind it the machine

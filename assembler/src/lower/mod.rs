@@ -33,6 +33,7 @@ mod decision;
 mod declare;
 mod elsewhere;
 mod expand;
+mod form;
 mod frame;
 mod instruction;
 mod label;

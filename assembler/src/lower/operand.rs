@@ -357,6 +357,12 @@ impl Lowering<'_> {
         })
     }
 
+    /// The word of a constant.
+    pub(super) fn word(&mut self, expression: &Expression) -> Option<i64> {
+        let number = self.constant(expression)?;
+        self.declared.word_value(number, expression.span, &mut self.report)
+    }
+
     /// An index or a bound: a constant, an integer scalar, one plus or minus the other, or the temporary of
     /// another expression.
     fn term(&mut self, expression: &Expression) -> Option<Term> {

@@ -8,7 +8,7 @@ use reviver_isa::predicate::Predicate;
 use reviver_isa::structure::{Block, BlockKind, Counting, NameScope, Seam, Temporary};
 
 use super::Lowering;
-use super::instruction::form;
+use super::form::form;
 use super::scope::Meaning;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -86,7 +86,8 @@ impl Lowering<'_> {
         let Some(variable) = self.frame_variable(&tree.name) else { return };
         let sources: Option<Vec<_>> = tree.sources.iter().map(|source| self.source(source)).collect();
         let Some(sources) = sources else { return };
-        let form = form(tree.function, Some(self.class_of(Base::Frame(variable))), &sources);
+        let form =
+            form(tree.function, Some(self.class_of(Base::Frame(variable))), sources.iter().map(Source::kind));
         let typed = sources.into_iter().zip(&tree.sources).enumerate().map(|(n, (source, tree))| {
             let class = form.map_or(source.class(), |form| form.source(n));
             self.typed(source, class, tree.span)

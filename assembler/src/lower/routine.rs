@@ -13,7 +13,7 @@ use reviver_isa::verify::classes::{Conversion, conversion, converter};
 use super::Lowering;
 use super::applied::Source;
 use super::applied::{AppliedFunction, Checking, natural_class};
-use super::instruction::form;
+use super::form::form;
 use super::scope::ScopeKind;
 use crate::diagnostic::Diagnostic;
 use crate::invert::invert_body;
@@ -159,7 +159,7 @@ impl Lowering<'_> {
             }
         };
         let (own, spans): (Vec<Source>, Vec<Span>) = sources.into_iter().unzip();
-        let form = form(function, class, &own);
+        let form = form(function, class, own.iter().map(Source::kind));
         if form.is_none() {
             return self.misfit(tree, class, (function, &own, &spans));
         }

@@ -28,7 +28,7 @@ use reviver_isa::verify::temporaries::MOST_FUNCTIONS;
 use super::Lowering;
 use super::applied::{AppliedFunction, Checking, Source, Temporaries, TemporaryStep, natural_class};
 use super::decision::cell;
-use super::instruction::form;
+use super::form::form;
 use super::scope::Meaning;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -188,7 +188,7 @@ impl Lowering<'_> {
         }
         let AppliedFunction { function, sources } = formula;
         let (own, spans): (Vec<Source>, Vec<Span>) = sources.iter().cloned().unzip();
-        let Some(form) = form(*function, None, &own) else {
+        let Some(form) = form(*function, None, own.iter().map(Source::kind)) else {
             return self.unfit(*function, &own, &spans, span);
         };
         let mut typed = ArrayVec::new();

@@ -172,8 +172,6 @@ const REFUSED: &[(&str, &str)] = &[
      "`len$i` is no name to be declared [len$i] | choose another name"),
     (".in n\n.macro m(len$a)\n add len$a, 1\n.endm\n m n\n",
      "`len$a` is no name to be declared [len$a] | choose another name"),
-    (".inout y, n = 3\n.const B = -4611686018427387904 * 4611686018427387904\n add y, n + B * 8\n",
-     "-170141183460469231731687303715884105728 does not fit into 64 bits [n + B * 8] | integers of this program go from -9223372036854775808 to 9223372036854775807; bit patterns of base 2, 8 or 16 up to 0xffffffffffffffff"),
     (".word 8\n.inout i, A[250], y\n call g(A, i, y)\n.proc g(inout w[], in i, inout y)\n call p(w[i..i+100], y)\n call p(w[i..100], y)\n.end\n.proc p(in v[], inout y)\n add y, len(v)\n.end\n",
      "`A` has 250 cells, more than 8 bits count [A] | the procedure asks for the length of what is passed: `.word 32` or `.word 64` has room for it"),
     (".word 8\n.inout M[20, 30]\n.out y\n call p(M, y)\n.proc p(in M[,], inout y)\n call q(M, y)\n.end\n.proc q(in v[], inout y)\n add y, len(v)\n.end\n",

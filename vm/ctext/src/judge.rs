@@ -147,22 +147,22 @@ static int {prefix}_outweighed(const struct {prefix}_memory *m, double part, dou
 /* Whether the way back was the way there, and rounding explains what it is off by. */
 static int {prefix}_judged(const struct {prefix}_memory *m, double largest, double loss) {{
     const double ulp = rv_ulp_{suffix}(({of})largest), most = {ulps} * ulp, few = {few_ulps} * ulp;
+    const int has_freed = m->freed_unrounded > few || m->freed > most;
     double error = m->freed_error;
     if (m->path != 0 || m->steps != 0) {{
         return {upper}_WAY_BACK;
     }}
-{same_ints}    if ((m->freed_unrounded > few || m->freed > most) &&
-        !{prefix}_outweighed(m, {of_freed}, m->freed_error, loss)) {{
-        return {upper}_FREED;
-    }}
-    for (size_t i = 0; i < {count}; i++) {{
+{same_ints}    for (size_t i = 0; i < {count}; i++) {{
         if (m->reals[i] != m->start_reals[i]) {{
             const double from = (double)m->start_reals[i], by = fabs((double)m->reals[i] - from);
             if ((from != 0 && by > fabs(from) * {part}) || by > most) {{
-                return {upper}_MISSED;
+                return has_freed ? {upper}_FREED : {upper}_MISSED;
             }}
             error += fabs(by * (double)m->adjoints[i]);
         }}
+    }}
+    if (has_freed && !{prefix}_outweighed(m, {of_freed}, error, loss)) {{
+        return {upper}_FREED;
     }}
     if (error > {part} * fabs(loss) && (error > few || fabs(loss) > few)) {{
         return {upper}_SENSITIVE;

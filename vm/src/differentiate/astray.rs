@@ -250,16 +250,18 @@ impl<B: Interpreted> Misses<'_, B> {
         mut moved: impl Iterator<Item = [B; 2]>,
         loss: f64,
     ) -> Result<f64, Unlike> {
-        if let Some(freed) = watch.unexplained(self.rounding, self.ulp)
-            && !is_outweighed(self.rounding.of_freed, watch.error(), loss, || self.terms())
+        // What the forward sweep frees, the reverse sweep lacks from there on: in other cells that it frees, or at the start.
+        let freed = watch.unexplained(self.rounding, self.ulp);
+        let by_cells = self.weighed().map_err(|unlike| freed.map_or(unlike, Unlike::Freed))?;
+        let error = watch.error() + by_cells;
+        if let Some(freed) = freed
+            && !is_outweighed(self.rounding.of_freed, error, loss, || self.terms())
         {
             return Err(Unlike::Freed(freed));
         }
-        let by_cells = self.weighed()?;
         if let Some(by) = moved.find_map(|[from, to]| self.beyond(from, to)) {
             return Err(Unlike::Moved(by));
         }
-        let error = watch.error() + by_cells;
         match is_small(self.rounding, self.ulp, error, loss, || self.terms()) {
             true => Ok(error),
             false => Err(Unlike::Sensitive(error)),

@@ -104,10 +104,11 @@ impl GroupTurn {
                 (0..GROUP).all(|lane| {
                     let (ulp, loss) = (bounds.ulps[lane], f64::from_bits(values[lane]));
                     let terms = || of_row.terms(start.reals, lane);
+                    let error = errors[lane] + by_cells[lane];
                     // The processor alone tells numbers with few digits from others.
                     (seen.largest[lane] <= rounding.few_ulps * ulp
-                        || is_outweighed(rounding.of_freed, errors[lane], loss, terms))
-                        && is_small(rounding, ulp, errors[lane] + by_cells[lane], loss, terms)
+                        || is_outweighed(rounding.of_freed, error, loss, terms))
+                        && is_small(rounding, ulp, error, loss, terms)
                 })
             })
     }

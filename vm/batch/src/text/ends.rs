@@ -174,7 +174,7 @@ impl Writer<'_> {
         // The processor alone tells freed numbers with few digits from others.
         let exceeds = |size: &str| {
             format!(
-                "!(error{row} <= {of_loss} * {size}) | (!(freed <= few) & !(freed_error{row} <= {of_freed} * {size}))"
+                "!(error{row} <= {of_loss} * {size}) | (!(freed <= few) & !(error{row} <= {of_freed} * {size}))"
             )
         };
         // The loss alone mostly outweighs it.
