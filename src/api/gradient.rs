@@ -326,7 +326,7 @@ pub(super) fn certain(shared: &Shared, trust: &Trust) -> Result<(), Error> {
     let structure = &shared.program.module().structure;
     let told = trust.reports.iter().map(|(at, loss, tally)| {
         let place = place_of(&shared.name, structure, at);
-        format!("{place}: {} ({} {})", loss.describe(), loss.measure(), tally.largest)
+        format!("{place}: {} ({})", loss.describe(), loss.effect(tally.largest))
     });
     Err(Error::Doubtful { losses: told.collect() })
 }

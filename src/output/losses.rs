@@ -118,7 +118,7 @@ impl ReportedLoss {
         };
         let mut text = format!("warning[{}]: {}\n", LossCode::from(self.loss).text(), self.loss.describe())
             + &self.spot.text(file);
-        let _ = writeln!(text, "   = {times}; {} {:e}", self.loss.measure(), self.tally.largest);
+        let _ = writeln!(text, "   = {times}; {}", self.loss.effect(self.tally.largest));
         text
     }
 }

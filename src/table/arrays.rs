@@ -7,6 +7,7 @@ use std::path::Path;
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 use reviver_files::OpenInput;
 use reviver_isa::instruction::Class;
+use reviver_isa::number::{F64, Reals as _};
 use reviver_memory::ask;
 use zip::ZipArchive;
 use zip::result::ZipError;
@@ -70,13 +71,9 @@ impl ArrayNumber {
     pub fn of_class(self, class: Class) -> Result<ArrayNumber, String> {
         match (self, class) {
             (ArrayNumber::Real(value), Class::Int) => {
-                // Both bounds are floats; the upper one is no i64.
-                let is_in_range =
-                    (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value);
-                match is_in_range && value.trunc() == value {
-                    true => Ok(ArrayNumber::Signed(value as i64)),
-                    false => Err(format!("{value:?} is not an integer, and the cell is one")),
-                }
+                let whole = F64.to_int(value).ok().filter(|whole| *whole as f64 == value);
+                let refusal = || format!("{value:?} is not an integer, and the cell is one");
+                whole.map(ArrayNumber::Signed).ok_or_else(refusal)
             }
             (number, _) => Ok(number),
         }

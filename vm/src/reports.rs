@@ -40,18 +40,19 @@ impl Loss {
         }
     }
 
-    /// What [`Tally::largest`] is, as the beginning of a sentence that a number ends.
-    pub fn measure(self) -> &'static str {
-        match self {
+    /// What the loss means for the derivatives, as a clause; `largest` is [`Tally::largest`].
+    pub fn effect(self, largest: f64) -> String {
+        let measure = match self {
             Loss::Erased => "for each unit of what is in its place the loss changes by up to",
             Loss::Converted => "for each unit of what it held the loss changes by up to",
             Loss::FreedWithTangent | Loss::ConvertedWithTangent => {
                 "for each unit of the inputs' direction what it held changes by up to"
             }
-            Loss::Hidden => "their product is taken to be",
+            Loss::Hidden => return "their product is taken to be 0".to_owned(),
             Loss::Kink => "for each unit of the inputs' direction what is compared changes by up to",
             Loss::IllConditioned => "to first order the rounding errors of the run change the loss by",
-        }
+        };
+        format!("{measure} {largest:e}")
     }
 }
 

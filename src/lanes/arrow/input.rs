@@ -14,7 +14,6 @@ use reviver::batch::arrow::columns::{ArrowColumns, ArrowNumbers};
 use reviver::batch::arrow::refused::ArrowRefused;
 use reviver::batch::plan::LaneCell;
 use reviver_files::OpenInput;
-use reviver_isa::instruction::Class;
 use reviver_vm::Program;
 
 use super::claims;
@@ -130,13 +129,7 @@ impl ArrowInput {
             system: module.real,
         };
         let failure = Failure::usage(format_args!("{}: {error}", self.file));
-        match cell.class {
-            Class::Int if !numbers.is_of(Class::Int) => failure.help(format_args!(
-                "`{}` is an integer, and its column has floats: cast the column, or declare the cell as a real",
-                cell.name
-            )),
-            _ => failure.help("leave such lanes out, or declare the cell so that it holds such numbers"),
-        }
+        failure.help("leave such lanes out, or declare the cell so that it holds such numbers")
     }
 }
 

@@ -6,18 +6,19 @@ use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use reviver_isa::instruction::Class;
-use reviver_isa::module::Shape;
+use reviver_isa::module::{RealSystem, Shape, Word};
+use reviver_isa::number::{F64, Reals as _};
 use reviver_vm::Program;
 use reviver_vm::values::element_name;
 
 use super::refused::ArrowRefused;
-use crate::api::numbers::{put_ints, put_reals};
+use crate::api::numbers::put_reals;
 
 /// The columns of a schema, by the cells that they are for.
 #[derive(Clone, Debug)]
@@ -117,7 +118,7 @@ impl ShapedColumn {
 }
 
 fn is_number(data_type: &DataType) -> bool {
-    data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64)
+    data_type.is_integer() || data_type.is_floating() || *data_type == DataType::Boolean
 }
 
 fn first_null(array: &ArrayRef) -> Option<usize> {
@@ -149,11 +150,6 @@ impl ArrowNumbers {
         self.lanes
     }
 
-    /// Whether cells of a class take such numbers at all: integers are reals too.
-    pub fn is_of(&self, class: Class) -> bool {
-        class == Class::Real || self.values.data_type().is_integer()
-    }
-
     /// The bits that a state has in a cell of a class for the numbers of some lanes; or the first of these lanes whose number is none
     /// there.
     ///
@@ -165,19 +161,10 @@ impl ArrowNumbers {
         let mut bits = vec![0; values.len()];
         let put = match (&values, class) {
             (ArrowValues::Reals(values), Class::Real) => put_reals(module.real, values, &mut bits),
-            (ArrowValues::Signed(values), Class::Real) => {
-                let exact = |value: i64| (value.unsigned_abs() <= EXACT).then_some(value as f64);
-                put_as_reals(program, values, exact, &mut bits)
-            }
-            (ArrowValues::Unsigned(values), Class::Real) => {
-                let exact = |value: u64| (value <= EXACT).then_some(value as f64);
-                put_as_reals(program, values, exact, &mut bits)
-            }
+            (ArrowValues::Signed(values), Class::Real) => put_as_reals(program, values, &mut bits),
+            (ArrowValues::Unsigned(values), Class::Real) => put_as_reals(program, values, &mut bits),
             (ArrowValues::Signed(values), Class::Int) => {
-                let mut words = vec![0; values.len()];
-                let put = put_ints(module.word, values, &mut words);
-                bits.iter_mut().zip(words).for_each(|(bits, word): (&mut u64, i64)| *bits = word as u64);
-                put
+                put_words(module.word, values.iter().copied().map(Some), &mut bits)
             }
             (ArrowValues::Unsigned(values), Class::Int) => {
                 bits.iter_mut()
@@ -186,7 +173,10 @@ impl ArrowNumbers {
                 let is_wide = |value: &u64| module.word.pattern(*value as i64) != *value;
                 values.iter().position(is_wide).map_or(Ok(()), Err)
             }
-            (ArrowValues::Reals(_), Class::Int) => Err(0),
+            (ArrowValues::Reals(values), Class::Int) => {
+                let whole = |value: &f64| F64.to_int(*value).ok().filter(|whole| *whole as f64 == *value);
+                put_words(module.word, values.iter().map(whole), &mut bits)
+            }
         };
         put.map(|()| bits).map_err(|at| first + at)
     }
@@ -212,11 +202,21 @@ impl ArrowNumbers {
             DataType::UInt16 => Unsigned(self.wide::<UInt16Type, _>(lanes, u64::from)),
             DataType::UInt32 => Unsigned(self.wide::<UInt32Type, _>(lanes, u64::from)),
             DataType::UInt64 => Unsigned(self.wide::<UInt64Type, _>(lanes, |value| value)),
+            // As in NumPy, the truth is 1.
+            DataType::Boolean => Signed(self.truths(lanes)),
+            DataType::Float16 => Reals(self.wide::<Float16Type, _>(lanes, f64::from)),
             DataType::Float32 => Reals(self.wide::<Float32Type, _>(lanes, f64::from)),
             DataType::Float64 => Reals(self.wide::<Float64Type, _>(lanes, |value| value)),
             // No column of another type becomes numbers.
             _ => Reals(Vec::new()),
         }
+    }
+
+    fn truths(&self, lanes: Range<usize>) -> Vec<i64> {
+        let Some(values) = self.values.as_boolean_opt() else { return Vec::new() };
+        let from = lanes.start.saturating_mul(self.parts).saturating_add(self.part);
+        let own = values.values().iter().skip(from).step_by(self.parts);
+        own.take(lanes.len()).map(i64::from).collect()
     }
 
     fn wide<T: ArrowPrimitiveType, V>(&self, lanes: Range<usize>, wide: impl Fn(T::Native) -> V) -> Vec<V> {
@@ -237,21 +237,44 @@ impl ArrowValues {
     }
 }
 
-/// Integers up to this one are floats too.
-const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
-
-/// Puts integers into cells of reals: as their floats, or, where they have none, as a text would be read.
-fn put_as_reals<I: Copy + Display>(
+/// Puts integers into cells of reals: each is that very integer there, as in the arrays of NumPy; or the index of the first that isn't.
+fn put_as_reals<I: Copy + Display + Into<i128>>(
     program: &Program,
     values: &[I],
-    exact: impl Fn(I) -> Option<f64>,
     bits: &mut [u64],
 ) -> Result<(), usize> {
-    if let Some(reals) = values.iter().map(|value| exact(*value)).collect::<Option<Vec<f64>>>() {
-        return put_reals(program.module().real, &reals, bits);
+    let system = program.module().real;
+    let exact = match system {
+        RealSystem::F64 => 1 << f64::MANTISSA_DIGITS,
+        RealSystem::F32 => 1 << f32::MANTISSA_DIGITS,
+        RealSystem::Fixed(_) => 0,
+    };
+    let is_small = |value: &I| (-exact..=exact).contains(&(*value).into());
+    if values.iter().all(is_small) {
+        let reals: Vec<f64> = values.iter().map(|value| (*value).into() as f64).collect();
+        return put_reals(system, &reals, bits);
     }
-    for (at, (value, bits)) in values.iter().zip(bits).enumerate() {
-        *bits = program.parse(Class::Real, &value.to_string()).map_err(|_| at)?.bits();
+    for (at, (&value, bits)) in values.iter().zip(bits).enumerate() {
+        let number = program.parse(Class::Real, &value.to_string()).map_err(|_| at)?;
+        // Fixed point has an integer exactly or not at all.
+        let is_fixed = matches!(system, RealSystem::Fixed(_));
+        if !is_fixed && program.approximate(number) as i128 != value.into() {
+            return Err(at);
+        }
+        *bits = number.bits();
+    }
+    Ok(())
+}
+
+/// Puts integers into cells of a word; or the index of the first that is none, or doesn't fit.
+fn put_words(
+    word: Word,
+    values: impl Iterator<Item = Option<i64>>,
+    bits: &mut [u64],
+) -> Result<(), usize> {
+    let range = word.range();
+    for (at, (value, bits)) in values.zip(bits).enumerate() {
+        *bits = value.filter(|value| range.contains(value)).ok_or(at)? as u64;
     }
     Ok(())
 }
