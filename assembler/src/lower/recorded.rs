@@ -8,6 +8,7 @@ use reviver_isa::predicate::Predicate;
 use reviver_isa::structure::{Block, BlockKind, Counting, NameScope, Seam, Temporary};
 
 use super::Lowering;
+use super::applied::Source;
 use super::form::form;
 use super::scope::Meaning;
 use crate::diagnostic::Diagnostic;

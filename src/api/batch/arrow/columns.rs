@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
@@ -267,11 +267,7 @@ fn put_as_reals<I: Copy + Display + Into<i128>>(
 }
 
 /// Puts integers into cells of a word; or the index of the first that is none, or doesn't fit.
-fn put_words(
-    word: Word,
-    values: impl Iterator<Item = Option<i64>>,
-    bits: &mut [u64],
-) -> Result<(), usize> {
+fn put_words(word: Word, values: impl Iterator<Item = Option<i64>>, bits: &mut [u64]) -> Result<(), usize> {
     let range = word.range();
     for (at, (value, bits)) in values.zip(bits).enumerate() {
         *bits = value.filter(|value| range.contains(value)).ok_or(at)? as u64;
