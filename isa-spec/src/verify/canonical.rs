@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Checker, Site};
 use crate::instruction::{Base, Operand};
-use crate::module::{Procedure, Shape, Values};
+use crate::module::{Procedure, Role, Shape, Values};
 use crate::names::register_class;
 use crate::structure::{Block, BlockKind, Counting};
 use crate::update::OperandShape;
@@ -14,12 +14,23 @@ use crate::update::OperandShape;
 impl<'a> Checker<'a> {
     pub(super) fn canonical(&mut self) {
         self.zeros();
+        self.garbage_of_inverses();
         self.labels_of_branches();
         let globals: HashMap<&str, u32> =
             self.module.globals.iter().map(|global| global.name.as_str()).zip(0..).collect();
         for (n, procedure) in (0..).zip(&self.module.procedures) {
             self.shared_names(n, procedure, &globals);
             self.hidden_uses(n, procedure, &globals);
+        }
+    }
+
+    /// What an inverse program calls garbage it is given, as any input.
+    fn garbage_of_inverses(&mut self) {
+        let module = self.module;
+        let garbage = (0..).zip(&module.globals).filter(|(_, global)| global.role == Role::Garbage);
+        for (n, global) in garbage.filter(|_| module.inverse) {
+            let message = format!("`{}` is garbage of an inverse, which is given", global.name);
+            self.report(ProblemCode::MalformedImage, Site::Global(n), message);
         }
     }
 

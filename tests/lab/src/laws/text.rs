@@ -148,7 +148,11 @@ fn hand_over((from, old): (&Program, &State), (to, new): (&Program, &mut State))
 pub fn disassembly(subject: &Subject) -> Result<(), String> {
     let original = subject.program.module();
     disassembled(original)?;
-    disassembled(&Module { inverse: !original.inverse, ..original.clone() })
+    let mut turned = Module { inverse: !original.inverse, ..original.clone() };
+    // Garbage of an inverse is given.
+    let garbage = turned.globals.iter_mut().filter(|global| global.role == Role::Garbage);
+    garbage.for_each(|global| global.role = Role::In);
+    disassembled(&turned)
 }
 
 fn disassembled(original: &Module) -> Result<(), String> {
