@@ -4,15 +4,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reviver_isa::instruction::Class;
-use reviver_isa::text::Speller;
-use reviver_isa::update::OperandShape;
 use reviver_vm::drift::{Drift, largest_drift, restored, same};
 use reviver_vm::explain::{Explanation, explain};
 use reviver_vm::garbage::Garbage;
 use reviver_vm::strategy::{Course, CourseCost, CourseHalt, Retention, Taken};
-use reviver_vm::values::Value;
-use reviver_vm::{Machine, Program, State, Stop, Travel};
+use reviver_vm::{Machine, Program, ShownValue, State, Stop, Travel};
 
 use crate::account::Account;
 use crate::cli::RunOptions;
@@ -20,6 +16,7 @@ use crate::failure::{Exit, Failure, Fallible};
 use crate::following::follow::{self, Follower};
 use crate::interrupt::{self, Signal};
 use crate::progress::ProgressLine;
+use crate::shown::{self, ShownValues};
 
 /// Steps between two looks at the clock.
 const CHUNK: u64 = 1 << 22;
@@ -47,21 +44,6 @@ pub struct RoundTrip {
     pub restored: bool,
     pub bit_exact: bool,
     pub drift: Option<Drift>,
-}
-
-/// What `show` shows, as far as it is kept: a program may show without end.
-#[derive(Default)]
-pub struct ShownValues {
-    pub entries: Vec<(String, Value)>,
-    pub left_out: u64,
-}
-
-impl ShownValues {
-    const MOST: usize = 1 << 20;
-
-    fn add(&mut self, entry: (String, Value)) {
-        if self.entries.len() < ShownValues::MOST { self.entries.push(entry) } else { self.left_out += 1 }
-    }
 }
 
 /// What becomes of what `show` shows.
@@ -227,12 +209,10 @@ pub fn go(way: RunWay<'_, '_>, course: &mut Course, travel: Travel) -> Fallible<
             Ok(Stop::Budget) if made + budget >= limit => return Ok(limited(machine, travel)),
             Ok(Stop::Budget) => progress.update(made + budget),
             Ok(Stop::Shown { at, class, bits }) => {
-                let entry = entry_shown(machine, at, class, bits);
+                let (program, shown) = (machine.program(), ShownValue::new(at, class, bits));
                 match &mut shows {
-                    Shows::Printed => {
-                        progress.print(&format!("{} = {}\n", entry.0, machine.program().text(entry.1)))?;
-                    }
-                    Shows::Kept(shown) => shown.add(entry),
+                    Shows::Printed => progress.print(&shown::line(program, shown))?,
+                    Shows::Kept(values) => values.add(program, shown),
                     Shows::Dropped => {}
                 }
             }
@@ -257,18 +237,4 @@ fn limited(machine: &Machine, travel: Travel) -> Ending {
     let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
     let state = machine.state();
     if state.position == bound && state.calls.is_empty() { Ending::Arrived } else { Ending::Limited }
-}
-
-/// The name and the value of what a `show` shows.
-fn entry_shown(machine: &Machine, at: u32, class: Class, bits: u64) -> (String, Value) {
-    let value = match class {
-        Class::Int => Value::Int(bits as i64),
-        Class::Real => Value::Real(bits),
-    };
-    let module = machine.program().module();
-    let procedure = &module.procedures[machine.program().procedure_of(at)];
-    let operand = module.code.get(at as usize).filter(|i| i.update.shape() == OperandShape::Show);
-    let name = operand.and_then(|i| i.operands.first());
-    let name = name.map_or(String::new(), |operand| Speller { module, procedure }.operand(operand));
-    (name, value)
 }

@@ -39,7 +39,8 @@
 //! among it, is refused. Bits go in and out as they are ([`Workspace::give_real_bits`]).
 //!
 //! What programs have beside named cells isn't given by name: tapes and stacks begin empty, unless a state is given that has some
-//! ([`Workspace::begin_with`]). What `show` shows is not shown.
+//! ([`Workspace::begin_with`]). What `show` shows is passed to a function of the caller
+//! ([`Workspace::on_show`]), or to nobody.
 
 mod api;
 
@@ -57,6 +58,7 @@ pub use api::gradient::Derivative;
 pub use api::hessian::SecondDerivatives;
 pub use api::loss::LossCell;
 pub use api::places;
+pub use api::shows::{Shown, ShownNumber};
 pub use api::source::{self, Assembled, assemble, assemble_with, open};
 pub use api::way_back::WayBack;
 pub use api::workspace::Workspace;

@@ -25,6 +25,7 @@ mod probes;
 mod progress;
 mod read;
 mod refused;
+mod shown;
 mod start;
 mod stopwatch;
 mod streams;

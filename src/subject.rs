@@ -305,7 +305,8 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
         DifferentiateError::Asymmetric => Failure::new(Exit::Check, error).help(
             "`reviver grad` and `jacobian` take rules as they are; without `rule NAME` the procedure has its own derivative",
         ),
-        DifferentiateError::ReadsMode
+        DifferentiateError::NotShown
+        | DifferentiateError::ReadsMode
         | DifferentiateError::NotReal { .. }
         | DifferentiateError::OnStack { .. } => Failure::usage(error),
     }

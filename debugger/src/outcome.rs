@@ -1,10 +1,9 @@
 //! What commands come to, as data: where one went and why one stopped, what was found. Contains no
 //! spelling of messages: [`crate::render`] has that.
 
-use reviver_vm::Travel;
 use reviver_vm::explain::Explanation;
 use reviver_vm::garbage::Garbage;
-use reviver_vm::values::Value;
+use reviver_vm::{ShownValue, Travel};
 
 use crate::listing::Line;
 use crate::memory::Cell;
@@ -170,8 +169,8 @@ pub struct Printed {
 /// A line that the program or a breakpoint prints on the way.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Print {
-    /// By the `show` at an instruction.
-    Shown { at: u32, value: Value },
+    /// By a `show`.
+    Shown(ShownValue),
     /// By a log point.
     Logged(String),
 }

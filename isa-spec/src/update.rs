@@ -590,7 +590,7 @@ updates! {
     /// Traps unless the cell is vacant; a float within the tolerance becomes exactly 0.
     Vacate = 0x36 "vacate" Clear inverse Vacate
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
-    /// Prints a value. It changes nothing, and prints only on a forward step never made before.
+    /// Prints a value. It changes nothing. It prints only on a step never made before: a forward step, or in gradient mode a backward step of a rule.
     Show = 0x37 "show" Show inverse Show
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
 

@@ -9,7 +9,7 @@ use reviver_compile::group::routes::GroupRoutes;
 use reviver_compile::route::{Route, RoutePlan};
 use reviver_compile::turning::TurningRoutes;
 use reviver_isa::instruction::Class;
-use reviver_vm::{CheckLevel, Machine, Program, Runner, State, Travel};
+use reviver_vm::{CheckLevel, Machine, Program, Runner, ShownMark, State, Travel};
 
 use super::cells::{IntCells, NamedCells, RealCells};
 use super::engine::{self, CompileOptions, NativeBackend};
@@ -105,7 +105,7 @@ impl Executable {
         let (there, back) = (route(Travel::Forward), route(Travel::Backward));
         let mut begin = Machine::at_begin(Arc::clone(program))?.into_state();
         // What a program shows is shown to nobody.
-        begin.counters.shown = i64::MAX;
+        begin.counters.shown = ShownMark::SILENT;
         let (id, name, program) =
             (NUMBERS.fetch_add(1, Ordering::Relaxed), name.to_owned(), Arc::clone(program));
         let (turning, groups) = (Mutex::default(), Mutex::default());

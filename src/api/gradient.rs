@@ -2,10 +2,12 @@
 //! there is some; where that doesn't come to a gradient that the judge vouches for, by passes of their own ([`differentiate::gradient`]), which find out what is wrong, and mend what
 //! rounding has spoilt.
 
+use std::sync::Arc;
+
 use reviver_compile::route::{RouteEnd, RouteRoom};
 use reviver_compile::start::RouteStart;
 use reviver_compile::turning::{BareEnd, BareProgress, BareTrip, TurningRoutes};
-use reviver_vm::differentiate::{self, Subject, Trust, TurnedPass};
+use reviver_vm::differentiate::{self, Shows, Subject, Trust, TurnedPass};
 use reviver_vm::reports::{Loss, Reports};
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::values::Value;
@@ -77,7 +79,7 @@ impl Workspace {
     }
 
     fn gradient_by_machine(&mut self, loss: &LossCell, after: BareEnd) -> Result<(u64, Derivative), Error> {
-        let is_in_place = !self.keeps_history && after != BareEnd::Refused;
+        let is_in_place = self.may_go_in_place() && after != BareEnd::Refused;
         let in_place = if is_in_place { self.in_place(&loss.shared, after)? } else { None };
         let found = match in_place {
             Some(found) => found,
@@ -126,7 +128,7 @@ impl Workspace {
         }
         let start = self.inputs.complete(&shared.program)?;
         let routes = losses.first().and_then(|loss| loss.shared.routes.as_deref());
-        let Some(routes) = routes.filter(|_| !self.keeps_history) else {
+        let Some(routes) = routes.filter(|_| self.may_go_in_place()) else {
             return Ok(BareProgress { done: 0, end: BareEnd::NeedsMachine });
         };
         let cells = losses.iter().map(|loss| loss.shared.cell);
@@ -225,6 +227,11 @@ impl Workspace {
         Ok(Some((pass.value(), Derivative { value, steps, steps_back, trust })))
     }
 
+    /// Whether steps that neither keep a history nor show anything serve.
+    fn may_go_in_place(&self) -> bool {
+        !self.keeps_history && self.shows.is_none()
+    }
+
     /// By the passes of the machine.
     fn by_passes(&mut self, loss: &CompiledLoss) -> Result<(u64, Derivative), Error> {
         let (shared, start) = (&self.executable.shared, self.inputs.start.state());
@@ -242,9 +249,10 @@ impl Workspace {
     /// The program at the start that was given.
     pub(super) fn subject(&self) -> Result<Subject, differentiate::DifferentiateError> {
         let program = self.executable.shared.program.clone();
-        let start = self.inputs.start.state().try_clone()?;
+        let start = self.inputs.start.state().try_clone()?.as_start();
         let subject = Subject::new(program, start, self.keeps_history, self.most_steps)?;
-        Ok(Subject { interrupt: self.interrupt.clone(), ..subject })
+        let shows = self.shows.as_ref().map(|sink| Arc::new(Shows::new(Arc::clone(sink))));
+        Ok(Subject { interrupt: self.interrupt.clone(), shows, ..subject })
     }
 }
 

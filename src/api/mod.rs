@@ -10,6 +10,7 @@ pub mod hessian;
 pub mod loss;
 mod numbers;
 pub mod places;
+pub mod shows;
 pub mod source;
 mod trip;
 pub mod way_back;

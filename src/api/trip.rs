@@ -4,7 +4,7 @@
 use reviver_compile::route::{Route, RouteEnd, RouteRoom};
 use reviver_compile::start::RouteStart;
 use reviver_vm::explain::explain;
-use reviver_vm::{Machine, Stop, Travel};
+use reviver_vm::{Machine, ShowSink, ShownMark, ShownValue, Stop, Travel};
 
 use super::error::Error;
 use super::executable::Shared;
@@ -13,12 +13,14 @@ use super::executable::Shared;
 const UNASKED: u64 = 1 << 26;
 
 /// A run from one end to the other.
-pub(super) struct EndToEnd {
+pub(super) struct EndToEnd<'s> {
     pub travel: Travel,
     pub most_steps: u64,
+    /// Receives what `show` shows.
+    pub shows: Option<&'s dyn ShowSink>,
 }
 
-impl EndToEnd {
+impl EndToEnd<'_> {
     /// Makes it from a start. Where code doesn't lead all the way, the machine goes on in the ordinary manner; where a check of
     /// the code fails, it does so from the start, and finds out what is wrong, if anything is.
     pub fn make(
@@ -28,12 +30,16 @@ impl EndToEnd {
         start: &RouteStart,
     ) -> Result<(), Error> {
         let budget = in_one_go(machine, self.most_steps);
-        let ended =
-            self.route(shared).map(|route| route.run_from(start, machine, room, budget)).transpose()?;
+        // Code of the whole way shows nothing.
+        let route = self.route(shared).filter(|_| self.shows.is_none());
+        let ended = route.map(|route| route.run_from(start, machine, room, budget)).transpose()?;
         match ended {
             Some(RouteEnd::Arrived) => return Ok(()),
             Some(RouteEnd::Underway) => {}
             Some(RouteEnd::Failed) | None => machine.renew(start.state())?,
+        }
+        if self.shows.is_some() {
+            machine.state_mut().counters.shown = ShownMark::default();
         }
         self.go_on(shared, machine, 0)
     }
@@ -49,7 +55,12 @@ impl EndToEnd {
             let left = self.most_steps.saturating_sub(machine.state().step.abs_diff(first));
             match machine.run(self.travel, left) {
                 Ok(Stop::Bound) => return Ok(()),
-                Ok(Stop::Shown { .. }) => {}
+                Ok(Stop::Shown { at, class, bits }) => {
+                    let shown = ShownValue::new(at, class, bits);
+                    if let Some(Err(error)) = self.shows.map(|shows| shows.show(&shared.program, shown)) {
+                        return Err(Error::of_derivative(&shared.name, error.into()));
+                    }
+                }
                 Ok(Stop::Budget | Stop::Interrupted) if self.is_there(machine) => return Ok(()),
                 Ok(Stop::Interrupted) => return Err(Error::Interrupted),
                 Ok(Stop::Budget) => {

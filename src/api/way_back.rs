@@ -28,7 +28,7 @@ impl Workspace {
         };
         self.held = Readable::Nothing;
         let shared = &self.executable.shared;
-        let trip = EndToEnd { travel: travel.reversed(), most_steps: self.most_steps };
+        let trip = EndToEnd { travel: travel.reversed(), most_steps: self.most_steps, shows: None };
         let turn = self.machine.state().step;
         let budget = in_one_go(&self.machine, self.most_steps);
         let ended = trip.route(shared).map(|route| route.run(&mut self.machine, &mut self.room, budget));

@@ -9,7 +9,7 @@ use reviver_compile::route::RouteRoom;
 use reviver_compile::start::RouteStart;
 use reviver_vm::garbage::Garbage;
 use reviver_vm::values::Value;
-use reviver_vm::{Machine, Program, State, Travel, checkpoint};
+use reviver_vm::{Machine, Program, ShowSink, ShownMark, State, Travel, checkpoint};
 
 use super::cells::{IntCells, NamedCells, RealCells};
 use super::error::Error;
@@ -32,6 +32,8 @@ pub struct Workspace {
     pub(super) keeps_history: bool,
     /// Set by who wants a call to stop.
     pub(super) interrupt: Option<Arc<AtomicBool>>,
+    /// Receives what `show` shows, if the caller asks for it and the program has a `show`.
+    pub(super) shows: Option<Arc<dyn ShowSink>>,
     pub(super) held: Readable,
 }
 
@@ -63,7 +65,7 @@ impl Gifts {
             Travel::Forward => shared.begin.try_clone()?,
             Travel::Backward => Machine::at_end(program.clone())?.into_state(),
         };
-        state.counters.shown = i64::MAX;
+        state.counters.shown = ShownMark::SILENT;
         for (n, _) in program.assumed(&[], travel) {
             program.give_default(&mut state, n)?;
         }
@@ -172,6 +174,7 @@ impl Workspace {
             most_steps: u64::MAX,
             keeps_history: false,
             interrupt: None,
+            shows: None,
             held: Readable::Nothing,
         })
     }
@@ -253,7 +256,7 @@ impl Workspace {
         {
             return Err(Error::NoBeginning);
         }
-        state.counters.shown = i64::MAX;
+        state.counters.shown = ShownMark::SILENT;
         let start = RouteStart::new(program, state).ok_or(Error::NoBeginning)?;
         let gifts = Gifts { travel, start, missing: Vec::new() };
         match travel {
@@ -298,7 +301,8 @@ impl Workspace {
     pub fn run(&mut self) -> Result<u64, Error> {
         self.held = Readable::Nothing;
         let shared = &self.executable.shared;
-        let trip = EndToEnd { travel: Travel::Forward, most_steps: self.most_steps };
+        let trip =
+            EndToEnd { travel: Travel::Forward, most_steps: self.most_steps, shows: self.shows.as_deref() };
         trip.make(shared, (&mut self.machine, &mut self.room), self.inputs.complete(&shared.program)?)?;
         self.held = Readable::Arrived(Travel::Forward);
         Ok(self.machine.state().step.unsigned_abs())
@@ -312,7 +316,8 @@ impl Workspace {
         self.held = Readable::Nothing;
         self.prepare_results()?;
         let (shared, Some(results)) = (&self.executable.shared, &self.results) else { return Ok(0) };
-        let trip = EndToEnd { travel: Travel::Backward, most_steps: self.most_steps };
+        let trip =
+            EndToEnd { travel: Travel::Backward, most_steps: self.most_steps, shows: self.shows.as_deref() };
         trip.make(shared, (&mut self.machine, &mut self.room), results.complete(&shared.program)?)?;
         let garbage = shared.program.garbage(self.machine.state(), Travel::Backward);
         if !garbage.is_empty() {

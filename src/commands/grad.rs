@@ -1,6 +1,7 @@
 //! `reviver grad`: a value, its gradient, and what is to be said about how far to trust it.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use reviver_vm::differentiate::check::check;
 use reviver_vm::differentiate::underway::{Halted, Underway, gradient_from};
@@ -12,6 +13,7 @@ use crate::commands::plan;
 use crate::commands::verification::Verification;
 use crate::failure::{Failure, Fallible};
 use crate::output::gradient::GradientPage;
+use crate::shown::DerivativeShows;
 use crate::write::OutputTarget;
 use crate::{kinds, output, read, start, streams, subject, write};
 
@@ -20,11 +22,17 @@ pub fn run(options: &GradOptions) -> Fallible {
     if let Some(printed) = plan::printed(&options.differentiated.strategies, start, &plan::FORWARD) {
         return printed;
     }
-    let (page, mut verification) = page(options)?;
+    let shows = DerivativeShows::new(start.json);
+    let (page, mut verification) = page(options, &shows)?;
+    let shown = shows.kept();
     let verdict = page.said().verdict(options.differentiated.strict);
     let verdict = page.told(|told| verification.verdict(told, verdict));
     let printed = streams::print_with(|out| match start.json {
-        true => output::ran(page.members(), page.subject.runner.as_ref(), &verdict, out),
+        true => {
+            let mut members = page.members();
+            shown.tell(&page.subject.program, &mut members);
+            output::ran(members, page.subject.runner.as_ref(), &verdict, out)
+        }
         false => page.text(out),
     });
     streams::complain(&page.warnings(&read::name(&start.given.file)));
@@ -32,11 +40,12 @@ pub fn run(options: &GradOptions) -> Fallible {
     verdict.map_err(Failure::told).and(printed)
 }
 
-fn page(options: &GradOptions) -> Fallible<(GradientPage, Verification)> {
+fn page(options: &GradOptions, shows: &Arc<DerivativeShows>) -> Fallible<(GradientPage, Verification)> {
     let start = &options.differentiated.start;
     write::check_state_target(options.save_state.as_deref())?;
     let whole = options.differentiated.whole;
-    let subject = Subject { whole, ..subject::subject_besides(start, &[options.from_state.as_deref()])? };
+    let subject = subject::subject_besides(start, &[options.from_state.as_deref()])?;
+    let subject = Subject { whole, shows: shows.of_subject(), ..subject };
     let (strategies, from) = (&options.differentiated.strategies, options.from_state.as_deref());
     let subject = subject::by_strategy(subject, strategies, from)?;
     let loss = subject::loss(&subject, &options.loss)?;
@@ -45,7 +54,8 @@ fn page(options: &GradOptions) -> Fallible<(GradientPage, Verification)> {
     if subject.start.input.is_empty() {
         subject::check_any("input", inputs.iter().flat_map(|input| &input.variables))?;
     }
-    let mut gradient = gradient(options, &subject, &loss)?;
+    let gradient = gradient(options, &subject, &loss);
+    let mut gradient = gradient.map_err(|failure| shows.failed(&subject.program, failure))?;
     let mut verification = Verification::default();
     if options.differentiated.verify {
         let variables = subject::variables(&inputs)?;

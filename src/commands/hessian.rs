@@ -14,6 +14,7 @@ use crate::given::GivenValues;
 use crate::output::derivatives::Spelling;
 use crate::output::strategy::StrategyTold;
 use crate::output::verified::CheckTold;
+use crate::shown::DerivativeShows;
 use crate::subject::Selection;
 use crate::{given, output, read, streams, subject, table};
 
@@ -24,13 +25,14 @@ pub fn run(options: &HessianOptions) -> Fallible {
         return printed;
     }
     let whole = options.differentiated.whole;
-    let subject = Subject { whole, ..subject::subject(start)? };
+    let shows = DerivativeShows::new(start.json);
+    let subject = Subject { whole, shows: shows.of_subject(), ..subject::subject(start)? };
     let subject = subject::by_strategy(subject, &options.differentiated.strategies, None)?;
     let loss = subject::loss(&subject, &options.loss)?;
     let selections = subject::inputs(&subject, &options.differentiated.wrt)?;
     let inputs = subject::variables(&selections)?;
     subject::check_any("input", &inputs)?;
-    let failed = |error| subject::failure(start, &subject.program, error);
+    let failed = |error| shows.failed(&subject.program, subject::failure(start, &subject.program, error));
     let whole = options.times.is_empty();
     let along = if whole { None } else { Some(direction(&subject, &inputs, &options.times)?) };
     let hessian = match &along {
@@ -38,6 +40,7 @@ pub fn run(options: &HessianOptions) -> Fallible {
         Some(direction) => hessian_products(&subject, &loss, &inputs, std::slice::from_ref(direction)),
     };
     let hessian = hessian.map_err(failed)?;
+    let shown = shows.kept();
     let mut verification = Verification::default();
     if options.differentiated.verify {
         let compare = |subject: &Subject| check_hessian(subject, &loss, &inputs, &hessian, along.as_deref());
@@ -62,6 +65,7 @@ pub fn run(options: &HessianOptions) -> Fallible {
     let printed = streams::print_with(|out| match (whole, start.json) {
         (true, true) => {
             let mut members = spelling.hessian_members((&selections, &inputs), &hessian);
+            shown.tell(&subject.program, &mut members);
             members.extend(strategy.members());
             members.extend(told.as_ref().map(CheckTold::member).unwrap_or_default());
             output::ran(members, subject.runner.as_ref(), &verdict, out)
@@ -73,6 +77,7 @@ pub fn run(options: &HessianOptions) -> Fallible {
         }
         (false, true) => {
             let mut members = spelling.product_members(&selections, &hessian);
+            shown.tell(&subject.program, &mut members);
             members.extend(strategy.members());
             members.extend(told.as_ref().map(CheckTold::member).unwrap_or_default());
             output::ran(members, subject.runner.as_ref(), &verdict, out)

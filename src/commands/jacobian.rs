@@ -11,6 +11,7 @@ use crate::failure::{Failure, Fallible};
 use crate::output::derivatives::Spelling;
 use crate::output::strategy::StrategyTold;
 use crate::output::verified::CheckTold;
+use crate::shown::DerivativeShows;
 use crate::{output, read, streams, subject};
 
 pub fn run(options: &JacobianOptions) -> Fallible {
@@ -19,14 +20,16 @@ pub fn run(options: &JacobianOptions) -> Fallible {
         return printed;
     }
     let whole = options.differentiated.whole;
-    let subject = Subject { whole, ..subject::subject(start)? };
+    let shows = DerivativeShows::new(start.json);
+    let subject = Subject { whole, shows: shows.of_subject(), ..subject::subject(start)? };
     let subject = subject::by_strategy(subject, &options.differentiated.strategies, None)?;
     let outputs = subject::variables(&subject::outputs(&subject, &options.of)?)?;
     let inputs = subject::variables(&subject::inputs(&subject, &options.differentiated.wrt)?)?;
     subject::check_any("result", &outputs)?;
     subject::check_any("input", &inputs)?;
-    let mut jacobian = jacobian(&subject, &outputs, &inputs)
-        .map_err(|error| subject::failure(start, &subject.program, error))?;
+    let failed = |error| shows.failed(&subject.program, subject::failure(start, &subject.program, error));
+    let mut jacobian = jacobian(&subject, &outputs, &inputs).map_err(failed)?;
+    let shown = shows.kept();
     let mut verification = Verification::default();
     if options.differentiated.verify {
         let compare = |subject: &Subject| check_jacobian(subject, &outputs, &inputs, &jacobian);
@@ -50,6 +53,7 @@ pub fn run(options: &JacobianOptions) -> Fallible {
     let printed = streams::print_with(|out| match start.json {
         true => {
             let mut members = spelling.jacobian_members(&outputs, &inputs, &jacobian);
+            shown.tell(&subject.program, &mut members);
             members.extend(strategy.members());
             members.extend(told.as_ref().map(CheckTold::member).unwrap_or_default());
             output::ran(members, subject.runner.as_ref(), &verdict, out)

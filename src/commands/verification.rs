@@ -28,9 +28,7 @@ impl Verification {
     ) -> Verification {
         let check = match subject.level {
             CheckLevel::Checked => compare(subject),
-            CheckLevel::Unchecked => {
-                subject.checked().map_err(DifferentiateError::from).and_then(|subject| compare(&subject))
-            }
+            CheckLevel::Unchecked => compare(&subject.checked()),
         };
         match check {
             Ok(check) => Verification { check: Some(check), unverified: None },

@@ -6,7 +6,7 @@ use reviver_vm::digest::state_digest;
 use reviver_vm::garbage::Garbage;
 use serde_json::{Map, Value as Json, json};
 
-use super::told::{self, Object, Tellable, TellableCells};
+use super::told::{Object, Tellable, TellableCells};
 use super::{erased, result_cells, resulting_tape, state_bytes, strategy, uses_tape};
 use crate::cli::RunOptions;
 use crate::journey::{Ending, Report, RoundTrip};
@@ -22,17 +22,7 @@ pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
     if matches!(report.ending, Ending::Arrived) {
         results(report, &mut object);
     }
-    if !report.shown.entries.is_empty() {
-        let entry = move |n: usize| {
-            let (name, value) = report.shown.entries.get(n)?;
-            Some(Object::from_iter([(name.clone(), told::value(&report.program, *value))]))
-        };
-        let count = report.shown.entries.len();
-        object.insert("shown", Tellable::list(count, move |n| entry(n).unwrap_or_default().into()));
-    }
-    if report.shown.left_out > 0 {
-        object.insert("shown_left_out", report.shown.left_out);
-    }
+    report.shown.tell(&report.program, &mut object);
     if options.start.checking.unchecked {
         object.insert("level", options.start.checking.level().name());
     }

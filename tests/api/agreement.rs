@@ -8,7 +8,7 @@ use reviver_isa::module::{Global, RealSystem, Role, Shape};
 use reviver_vm::differentiate::{self, Subject};
 use reviver_vm::explain::explain;
 use reviver_vm::values::Value;
-use reviver_vm::{Machine, State, Stop, Travel};
+use reviver_vm::{Machine, ShownMark, State, Stop, Travel};
 
 use crate::support::{ENGINES, programs};
 
@@ -18,7 +18,7 @@ const ENOUGH: u64 = 200_000_000;
 /// Where the interpreter comes to, or its trap in words.
 fn travelled(program: &Arc<Program>, start: State, travel: Travel) -> Result<State, String> {
     let mut machine = Machine::resume(program.clone(), start, None);
-    machine.state_mut().counters.shown = i64::MAX;
+    machine.state_mut().counters.shown = ShownMark::SILENT;
     match machine.run(travel, ENOUGH) {
         Ok(stop) => {
             assert_eq!(stop, Stop::Bound);

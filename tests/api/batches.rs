@@ -9,7 +9,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, RealSystem, Role, Shape};
 use reviver_vm::differentiate::{self, Subject};
 use reviver_vm::explain::explain;
-use reviver_vm::{Machine, Program, Stop, Travel};
+use reviver_vm::{Machine, Program, ShownMark, Stop, Travel};
 
 use crate::support::{ENGINES, compiled, programs, said};
 
@@ -75,7 +75,7 @@ fn start(
             }
         }
     }
-    state.counters.shown = i64::MAX;
+    state.counters.shown = ShownMark::SILENT;
     state
 }
 

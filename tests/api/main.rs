@@ -7,4 +7,5 @@ mod gradients;
 mod levels;
 mod refusals;
 mod runs;
+mod shows;
 mod support;

@@ -115,6 +115,9 @@ fn the_gradient_mode_of_the_language_page_is_true() {
     let rule =
         folder.file("rule.rasm", format!(".inout x: real default 2\n.out y: real\ncall log1p(y, x)\n{rule}"));
     reviver(&format!("grad {rule} --loss y --verify")).expect(0);
+    let shows = folder.file("shows.rasm", programs.next().unwrap());
+    let ran = reviver(&format!("grad {shows} --loss y")).expect(0);
+    assert!(ran.stdout.starts_with("x = 7.0\ny' = 1.0\ny = 49.0\nx' = 10.0\n"), "{ran:#?}");
 }
 
 /// Each program of the page beside what it becomes: `UPDATE_LOWERING=1` writes that anew.

@@ -42,6 +42,7 @@ mod readers;
 mod refusals;
 mod replacing;
 mod run;
+mod shows;
 mod signals;
 mod stacks;
 mod states;

@@ -15,6 +15,7 @@ use crate::onlooker::Onlooker;
 use crate::program::Program;
 use crate::reports::{Loss, Reports};
 use crate::room::{self, OutOfMemory};
+use crate::shown::ShownMark;
 use crate::state::values;
 use crate::state::{Counters, Frame, State};
 use crate::stops::{Node, Stops};
@@ -206,7 +207,7 @@ impl<B: Interpreted> Machine<B> {
     /// A machine at another state of the program, without a history, whose steps the same one makes and which heeds the same flag.
     /// It shows nothing.
     pub(crate) fn beside(&self, mut state: State<B>) -> Machine<B> {
-        state.counters.shown = i64::MAX;
+        state.counters.shown = ShownMark::SILENT;
         let machine = Machine::resume(Arc::clone(&self.program), state, None);
         let threads = self.threads.anew();
         Machine { interrupt: self.interrupt.clone(), runner: self.runner.clone(), threads, ..machine }

@@ -19,12 +19,12 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use reviver_isa::codes::page;
+use reviver_vm::Cause;
 use reviver_vm::codes;
 use reviver_vm::explain::Explanation;
-use reviver_vm::{Cause, Program};
 
 use crate::command::{CommandError, Outcome};
-use crate::listing::{Line, spell};
+use crate::listing::Line;
 use crate::outcome::{Edit, Hit, HitKind, Motion, Print, Printed, Reason, Seed, Touch};
 use crate::points::{Point, Trigger, UNNUMBERED, WatchMode};
 use crate::session::Session;
@@ -62,9 +62,9 @@ fn prints(session: &Session, printed: &Printed) -> String {
     let mut text = String::new();
     for print in printed.lines() {
         let _ = match print {
-            Print::Shown { at, value } => {
-                let name = names.entry(*at).or_insert_with(|| name_shown(program, *at));
-                writeln!(text, "{name} = {}", program.text(*value))
+            Print::Shown(shown) => {
+                let name = names.entry(shown.at).or_insert_with(|| shown.name(program));
+                writeln!(text, "{name} = {}", program.text(shown.value))
             }
             // In a transcript a line that begins with `> ` is a command.
             Print::Logged(line) if line.starts_with("> ") => writeln!(text, " {line}"),
@@ -75,12 +75,6 @@ fn prints(session: &Session, printed: &Printed) -> String {
         let _ = writeln!(text, "… and {} lines more", printed.left_out());
     }
     text
-}
-
-/// The name of what a `show` shows, as the instruction has it.
-fn name_shown(program: &Program, at: u32) -> String {
-    let text = spell(program, at, false);
-    text.split_once(' ').map_or(text.as_str(), |(_, operand)| operand).to_owned()
 }
 
 /// An error and what could help.

@@ -1,9 +1,7 @@
 //! The loop under every motion: steps in a direction until something is to be looked at. Between two
 //! places where a point could matter the machine runs at its own speed ([`Stops`]).
 
-use reviver_isa::instruction::Class;
-use reviver_vm::values::Value;
-use reviver_vm::{Cause, Stop, Trap, Travel, explain};
+use reviver_vm::{Cause, ShownValue, Stop, Trap, Travel, explain};
 
 use super::goal::{Scan, ScanResult, Until};
 use super::stretch::{Forth, Skip};
@@ -89,8 +87,7 @@ impl Session {
             Ok(Stop::Bound) if travel == Travel::Forward => Some(Reason::HistoryEnd),
             Ok(Stop::Bound) => Some(Reason::HistoryBegin),
             Ok(Stop::Shown { at, class, bits }) => {
-                let value = if class == Class::Int { Value::Int(bits as i64) } else { Value::Real(bits) };
-                printed.add(Print::Shown { at, value });
+                printed.add(Print::Shown(ShownValue::new(at, class, bits)));
                 None
             }
             Err(trap) => {

@@ -22,7 +22,7 @@ use reviver_vm::room::{OutOfMemory, Room};
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::strategy::Checkpoints;
 use reviver_vm::travel::Leg;
-use reviver_vm::{Cause, Machine, Program, Runner, State, Stop, Trap, Travel, drift};
+use reviver_vm::{Cause, Machine, Program, Runner, ShownMark, State, Stop, Trap, Travel, drift};
 
 use super::census::{Calls, Census};
 use super::limits::TimelineLimits;
@@ -112,8 +112,8 @@ pub struct Branch {
     limits: TimelineLimits,
     /// Who makes the steps of long runs, if the interpreter doesn't.
     long_runs: Option<LongRuns>,
-    /// The furthest step at which `show` has printed: seen once is seen.
-    shown: i64,
+    /// How far `show` has shown values, wherever the branch was since.
+    shown: ShownMark,
 }
 
 impl Branch {
@@ -145,7 +145,7 @@ impl Branch {
             BranchSide { checkpoints: checkpoints.clone(), census: census.clone(), reached: 0, ends }
         });
         let (origin, pasts) = (Arc::new(origin), Vec::new());
-        let (base, older, shown, long_runs) = (0, None, 0, None);
+        let (base, older, shown, long_runs) = (0, None, ShownMark::default(), None);
         Ok(Branch {
             program,
             origin,
@@ -561,7 +561,7 @@ impl Branch {
         }
         let budget = budget.min(self.distance() - self.base);
         let outcome = self.machine.interpret(stops, Leg { travel, budget });
-        self.shown = self.shown.max(self.state().counters.shown);
+        self.shown = self.shown.further(self.state().counters.shown);
         outcome
     }
 
@@ -623,7 +623,7 @@ impl Branch {
 
     /// Remembers how far the branch goes.
     fn note(&mut self, travel: Travel, outcome: Result<Stop, Trap>) {
-        self.shown = self.shown.max(self.state().counters.shown);
+        self.shown = self.shown.further(self.state().counters.shown);
         let step = self.state().step;
         let side = &mut self.sides[usize::from(step < 0)];
         side.reached = side.reached.max(step.unsigned_abs());

@@ -13,7 +13,7 @@ use reviver_vm::history::Residues;
 use reviver_vm::lanes::Lanes;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
-use reviver_vm::{Machine, Program, State, Travel};
+use reviver_vm::{Machine, Program, ShownMark, State, Travel};
 
 use crate::rng::Rng;
 use crate::run::{End, LONGEST, travel};
@@ -126,7 +126,7 @@ pub fn moving(program: &Arc<Program>, state: &State, rng: &mut Rng) -> DualMachi
 
 /// Makes at most `budget` steps over dual numbers.
 pub fn travel_dual(machine: &mut DualMachine, direction: Travel, budget: u64) -> End {
-    machine.state_mut().counters.shown = i64::MAX;
+    machine.state_mut().counters.shown = ShownMark::SILENT;
     match machine.run(direction, budget) {
         Ok(reviver_vm::Stop::Bound) => End::Bound,
         Ok(_) => End::Budget,

@@ -205,6 +205,7 @@ pub fn check_hessian(
     hessian: &Hessian,
     along: Option<&[f64]>,
 ) -> Result<Check, DifferentiateError> {
+    let subject = &subject.silent();
     let origins = origins(subject, inputs, false)?;
     let start = subject.numbers(&origins)?;
     let gradient_at = |state: State| -> Result<Sample, DifferentiateError> {
@@ -260,6 +261,7 @@ pub fn check_rows(
     origins: &[Origin],
     rows: &[Vec<f64>],
 ) -> Result<Check, DifferentiateError> {
+    let subject = &subject.silent();
     let start = subject.numbers(origins)?;
     let values_at = |state: State| -> Result<Sample, DifferentiateError> {
         let machine = way_there(subject, state)?;

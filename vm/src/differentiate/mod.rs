@@ -13,6 +13,7 @@ pub mod group;
 pub mod lift;
 pub mod matrices;
 pub mod pass;
+mod shows;
 mod turning;
 pub mod underway;
 
@@ -30,6 +31,7 @@ use crate::machine::Runner;
 use crate::program::Program;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
+use crate::shown::NotShown;
 use crate::state::State;
 use crate::state::values::plural;
 use crate::strategy::{MEMORY, Retention};
@@ -38,11 +40,12 @@ pub use astray::Astray;
 pub use by_hand::TurnedPass;
 pub use matrices::Origin;
 pub use pass::Gradient;
+pub use shows::Shows;
 pub use turning::early_turn;
 pub use underway::gradient;
 
 /// What is differentiated: a program at a start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Subject {
     pub program: Arc<Program>,
     /// At the beginning, with all inputs given and gradient mode off.
@@ -66,6 +69,8 @@ pub struct Subject {
     pub threads: u32,
     /// Whether ways back without a history are watched and judged.
     pub level: CheckLevel,
+    /// Receives what `show` shows, of one derivative; without it nothing is shown.
+    pub shows: Option<Arc<Shows>>,
 }
 
 /// How far derivatives can be trusted.
@@ -138,9 +143,17 @@ pub enum DifferentiateError {
     NoMemory(#[from] OutOfMemory),
     #[error("the gradient can't be gone on with from this state: {why}")]
     NotResumed { why: &'static str },
+    #[error("a value that `show` shows can't be passed on")]
+    NotShown,
     /// At a step of the way there, or of the way back.
     #[error("stopped at step {step} of the way {}", if *.backward { "back" } else { "there" })]
     Interrupted { backward: bool, step: i64 },
+}
+
+impl From<NotShown> for DifferentiateError {
+    fn from(_: NotShown) -> DifferentiateError {
+        DifferentiateError::NotShown
+    }
 }
 
 impl Subject {
@@ -177,18 +190,13 @@ impl Subject {
             runner,
             threads,
             level,
+            shows: None,
         })
     }
 
     /// The same for another version of its program.
     fn with_program(&self, program: Program) -> Subject {
-        Subject {
-            program: Arc::new(program),
-            start: Arc::clone(&self.start),
-            interrupt: self.interrupt.clone(),
-            runner: self.runner.clone(),
-            ..*self
-        }
+        Subject { program: Arc::new(program), ..self.clone() }
     }
 
     /// The same, prepared for some losses: with respect to what it is prepared for, or else to every number at the start.
@@ -218,29 +226,20 @@ impl Subject {
     }
 
     /// The same, with everything checked: the interpreter makes the steps.
-    ///
-    /// # Errors
-    /// There is no memory for a copy of the start.
-    pub fn checked(&self) -> Result<Subject, OutOfMemory> {
-        Ok(Subject {
-            program: Arc::clone(&self.program),
-            start: Arc::clone(&self.start),
-            interrupt: self.interrupt.clone(),
-            runner: None,
-            level: CheckLevel::Checked,
-            ..*self
-        })
+    #[must_use]
+    pub fn checked(&self) -> Subject {
+        Subject { runner: None, level: CheckLevel::Checked, ..self.clone() }
+    }
+
+    /// The same, which shows nothing.
+    #[must_use]
+    pub fn silent(&self) -> Subject {
+        Subject { shows: None, ..self.clone() }
     }
 
     /// The same at another start.
     pub(crate) fn at(&self, start: State) -> Subject {
-        Subject {
-            program: Arc::clone(&self.program),
-            start: Arc::new(start),
-            interrupt: self.interrupt.clone(),
-            runner: self.runner.clone(),
-            ..*self
-        }
+        Subject { start: Arc::new(start), ..self.clone() }
     }
 
     /// The cells of a global, or the values that lie on the stack which it names.

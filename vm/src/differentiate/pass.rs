@@ -16,6 +16,7 @@ use crate::machine::STEPS_WORTH_THREADS;
 use crate::program::Program;
 use crate::reports::{Loss, Reports};
 use crate::room::{self, OutOfMemory};
+use crate::shown::{ShownMark, ShownValue};
 use crate::state::values::Value;
 use crate::state::{Adjoints, State};
 use crate::stops::{Node, Stops};
@@ -229,7 +230,7 @@ fn attempt<B: Interpreted, T>(
         let pass =
             if n + 1 == losses.len() { end.take() } else { end.as_ref().map(Pass::try_clone).transpose()? };
         let Some(mut pass) = pass else { break };
-        let loss_error = pass.whole(subject, start, loss, &turning)?;
+        let loss_error = pass.whole(subject, start, (n, loss), &turning)?;
         arrivals.push(keep(pass.arrival(loss_error))?);
     }
     Ok(Round { results, arrivals, mended: None })
@@ -303,12 +304,12 @@ impl<B: Interpreted> Pass<B> {
     }
 
     /// Goes the rest of the way there, and back to the start; how wrong the loss of that may be, see
-    /// [`Trust::loss_error`].
+    /// [`Trust::loss_error`]. The loss is a cell, with its place among those that are differentiated.
     pub fn whole(
         &mut self,
         subject: &Subject,
         start: &State<B>,
-        loss: usize,
+        (output, loss): (usize, usize),
         turning: &Turning,
     ) -> Result<Option<f64>, Stopped> {
         let turn = match self.turn {
@@ -318,6 +319,19 @@ impl<B: Interpreted> Pass<B> {
                 self.turn_round(start, loss)?
             }
         };
+        let Some(shows) = &subject.shows else { return self.back(subject, start, turn) };
+        let counters = &mut self.course.machine_mut().state_mut().counters;
+        counters.shown = shows.begin_reverse(output, counters.shown);
+        let swept = self.back(subject, start, turn);
+        // The rules of a sweep that diverged may have shown wrong values.
+        if !matches!(swept, Err(Stopped::Astray(_))) {
+            shows.settle(&subject.program)?;
+        }
+        swept
+    }
+
+    /// Goes back to the start from the turn.
+    fn back(&mut self, subject: &Subject, start: &State<B>, turn: Turn) -> Result<Option<f64>, Stopped> {
         backward(subject, self.history, &mut self.course, start.own_steps())?;
         if !self.history.level::<B>(subject).is_checked() {
             return Ok(None);
@@ -357,7 +371,7 @@ pub(super) fn turn_round<B: Interpreted>(
 }
 
 impl Subject {
-    /// A machine at a start that shows nothing on the way, and keeps nothing.
+    /// A machine at a start, which keeps nothing.
     pub(super) fn machine<B: Interpreted>(&self, start: State<B>) -> Machine<B> {
         self.machine_at(start, None)
     }
@@ -368,7 +382,8 @@ impl Subject {
         mut state: State<B>,
         residues: Option<Residues<B>>,
     ) -> Machine<B> {
-        state.counters.shown = i64::MAX;
+        let silent = ShownMark::SILENT;
+        state.counters.shown = self.shows.as_ref().map_or(silent, |shows| shows.begin(state.counters.shown));
         let mut machine = Machine::resume(Arc::clone(&self.program), state, residues);
         if let Some(flag) = &self.interrupt {
             machine.stop_when(Arc::clone(flag));
@@ -407,25 +422,37 @@ fn forward_to<B: Interpreted>(
     course: &mut Course<B>,
     stops: Option<&Stops>,
 ) -> Result<(), DifferentiateError> {
-    match course.run(stops, Travel::Forward, subject.max_steps) {
-        // Nothing is shown: what the program prints is no part of its derivative.
-        Ok(Stop::Bound | Stop::Shown { .. }) => Ok(()),
-        Ok(Stop::Budget) => {
-            let machine = course.machine();
-            let here = Node::of(machine.state(), Travel::Forward);
-            let has_arrived =
-                at_bound(machine, Travel::Forward) || stops.is_some_and(|stops| stops.contains(here));
-            let limit = DifferentiateError::StepLimit { backward: false, steps: subject.max_steps };
-            if has_arrived { Ok(()) } else { Err(limit) }
-        }
-        Ok(Stop::Interrupted) => {
-            Err(DifferentiateError::Interrupted { backward: false, step: course.machine().state().step })
-        }
-        Err(CourseHalt::Trap(trap)) => {
-            let explanation = explained(course.machine(), trap)?;
-            Err(DifferentiateError::Trap { backward: false, explanation })
-        }
-        Err(CourseHalt::Full { bytes }) => Err(full(history, bytes)),
+    let mut left = subject.max_steps;
+    loop {
+        let before = course.machine().state().step;
+        let outcome = course.run(stops, Travel::Forward, left);
+        let (machine, state) = (course.machine(), course.machine().state());
+        left = left.saturating_sub(before.abs_diff(state.step));
+        return match outcome {
+            Ok(Stop::Shown { at, class, bits }) => {
+                if let Some(shows) = &subject.shows {
+                    let shown = ShownValue::new(at, class, bits);
+                    shows.forward(&subject.program, state.counters.shown, shown)?;
+                }
+                continue;
+            }
+            Ok(Stop::Bound) => Ok(()),
+            Ok(Stop::Budget) => {
+                let here = Node::of(state, Travel::Forward);
+                let has_arrived =
+                    at_bound(machine, Travel::Forward) || stops.is_some_and(|stops| stops.contains(here));
+                let limit = DifferentiateError::StepLimit { backward: false, steps: subject.max_steps };
+                if has_arrived { Ok(()) } else { Err(limit) }
+            }
+            Ok(Stop::Interrupted) => {
+                Err(DifferentiateError::Interrupted { backward: false, step: state.step })
+            }
+            Err(CourseHalt::Trap(trap)) => {
+                let explanation = explained(machine, trap)?;
+                Err(DifferentiateError::Trap { backward: false, explanation })
+            }
+            Err(CourseHalt::Full { bytes }) => Err(full(history, bytes)),
+        };
     }
 }
 
@@ -459,9 +486,15 @@ fn backward<B: Interpreted>(
         let outcome = course.run(None, Travel::Backward, budget);
         let machine = course.machine();
         match outcome {
-            Ok(Stop::Bound | Stop::Shown { .. }) => return Ok(()),
+            Ok(Stop::Bound) => return Ok(()),
             Ok(Stop::Budget) if at_bound(machine, Travel::Backward) => return Ok(()),
-            Ok(Stop::Budget) => left = left.saturating_sub(before.abs_diff(machine.state().step)),
+            Ok(Stop::Budget) => {}
+            Ok(Stop::Shown { at, class, bits }) => {
+                if let Some(shows) = &subject.shows {
+                    let (shown, mark) = (ShownValue::new(at, class, bits), machine.state().counters.shown);
+                    shows.reverse(&subject.program, mark, shown, history.is_mended(subject))?;
+                }
+            }
             Ok(Stop::Interrupted) => {
                 let step = machine.state().step;
                 return Err(DifferentiateError::Interrupted { backward: true, step }.into());
@@ -469,6 +502,7 @@ fn backward<B: Interpreted>(
             Err(CourseHalt::Trap(trap)) => return Err(trapped(machine, trap)),
             Err(CourseHalt::Full { bytes }) => return Err(full(history, bytes).into()),
         }
+        left = left.saturating_sub(before.abs_diff(machine.state().step));
         if left == 0 {
             let steps = subject.max_steps;
             return Err(DifferentiateError::StepLimit { backward: true, steps }.into());

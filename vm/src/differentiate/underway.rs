@@ -89,7 +89,7 @@ pub fn gradient_from(subject: &Subject, loss: &Variable, from: Option<Underway>)
     let turning = Turning::of(subject, &[cell]);
     let mut mended = pass.history.is_mending().then_some(Astray::Before);
     loop {
-        match pass.whole(subject, &subject.start, cell, &turning) {
+        match pass.whole(subject, &subject.start, (0, cell), &turning) {
             Ok(loss_error) => return Ok(Gradient::new(subject, pass.arrival(loss_error), mended)),
             Err(Stopped::Astray(reason)) if pass.history.is_mended(subject) => {
                 // The next round needs the memory.
@@ -113,8 +113,7 @@ fn halted(subject: &Subject, pass: Pass, error: DifferentiateError) -> Halted {
     let so_far = Some(SoFar { start, reports, mends: history.is_mending(), turn });
     // Without memory for what is to be saved it begins anew.
     let underway = course.into_saved().ok().map(|(mut state, residues, course)| {
-        // Nothing was shown on the way; a run that goes on from here shows what comes.
-        state.counters.shown = 0;
+        state.counters.shown = state.counters.shown.without_silence();
         Box::new(Underway { state, residues, so_far, course })
     });
     Halted { error, underway }

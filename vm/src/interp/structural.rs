@@ -87,13 +87,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             Class::Real => self.real(cell).word(),
         };
         self.counter += 1;
-        let step = self.state.step + 1;
+        let steps = (self.state.step, self.state.rule_steps);
         let shown = &mut self.state.counters.shown;
-        if self.travel == Travel::Forward && (step > *shown || !keeps(Rule::ShowsOnce)) {
-            *shown = step;
-            return Ok(Some(Stop::Shown { at, class, bits }));
+        match shown.behind(self.travel, self.track, steps) {
+            Some(mark) => *shown = mark,
+            None if self.travel == Travel::Forward && !keeps(Rule::ShowsOnce) => {}
+            None => return Ok(None),
         }
-        Ok(None)
+        Ok(Some(Stop::Shown { at, class, bits }))
     }
 
     pub(super) fn scope(&self) -> Addresses<'_> {

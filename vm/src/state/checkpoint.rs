@@ -20,13 +20,14 @@ use crate::history::{Cost, Kept, KeptSlot, Residues};
 use crate::interp::op::Kind;
 use crate::numbers::with_reals;
 use crate::program::{FORWARD, Program};
+use crate::shown::ShownMark;
 use crate::state::{Aside, Counters, Frame, MODE, Part, Reference, State, TapeEntry};
 use crate::strategy::SavedCourse;
 use crate::travel::Track;
 
 /// The first bytes of every state file.
 pub const MAGIC: [u8; 8] = *b"RVRSTATE";
-const VERSION: u16 = 10;
+const VERSION: u16 = 11;
 /// Where the checksum stands, and where what it covers begins.
 const CHECKSUM: usize = MAGIC.len() + 2;
 const HEADER: usize = CHECKSUM + 4;
@@ -177,7 +178,8 @@ fn check_shape(program: &Program, state: &State) -> Fitness {
 
 fn check_counts(state: &State) -> Fitness {
     let Counters { erased_bits, discarded_bits, shown, drops, calls, is_unchecked: _ } = state.counters;
-    let steps = [state.step, state.rule_steps, shown, calls].map(i64::unsigned_abs);
+    let ShownMark { step, rule_step } = shown;
+    let steps = [state.step, state.rule_steps, step, rule_step, calls].map(i64::unsigned_abs);
     if steps.into_iter().chain([erased_bits, discarded_bits, drops]).any(|count| count > FURTHEST) {
         return Err("no run is so long");
     }

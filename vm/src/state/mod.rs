@@ -21,6 +21,7 @@ use reviver_isa::mutants::{Rule, keeps};
 use serde::{Deserialize, Serialize};
 
 use crate::room::{self, OutOfMemory};
+use crate::shown::ShownMark;
 use crate::travel::{Track, Travel};
 
 pub use reviver_flow::layout::MODE;
@@ -109,8 +110,8 @@ pub struct Counters {
     pub erased_bits: u64,
     /// Bits of floats that were vacated within the tolerance but were not 0.
     pub discarded_bits: u64,
-    /// The furthest step at which `show` has printed.
-    pub shown: i64,
+    /// How far `show` has shown values.
+    pub shown: ShownMark,
     /// Adjoints that were not 0 when their cell became a constant.
     pub drops: u64,
     /// Steps between step 0 and here that entered or left a call; negative before step 0. So the
@@ -245,7 +246,7 @@ impl<B> State<B> {
     /// The same state as the start of a run: steps count from here, and what comes after is shown.
     #[must_use]
     pub fn as_start(self) -> State<B> {
-        let counters = Counters { shown: 0, ..self.counters };
+        let counters = Counters { shown: ShownMark::default(), ..self.counters };
         State { step: 0, rule_steps: 0, counters, ..self }
     }
 

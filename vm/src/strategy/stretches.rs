@@ -271,8 +271,7 @@ impl KeptStretches<u64> {
         let spacing = self.online.spacing();
         let owned = |(at, state): (u64, Arc<State>)| {
             let mut state = Arc::try_unwrap(state).or_else(|state| state.try_clone())?;
-            // Nothing was shown on the way.
-            state.counters.shown = 0;
+            state.counters.shown = state.counters.shown.without_silence();
             Ok((at, state))
         };
         let online = self.online.iter().map(|(at, state)| (at, Arc::clone(state))).collect::<Vec<_>>();

@@ -21,7 +21,7 @@ use reviver_lab::subject::Subject;
 use reviver_vm::differentiate::early_turn;
 use reviver_vm::differentiate::group::{GROUP, InGroup};
 use reviver_vm::stops::Stops;
-use reviver_vm::{CheckLevel, Machine, Program};
+use reviver_vm::{CheckLevel, Machine, Program, ShownMark};
 
 /// Steps that suffice for most lanes.
 const MOST: u64 = 2_000_000;
@@ -53,7 +53,7 @@ impl Trial {
     /// Of a program and as many of its losses as turn where the first one does.
     fn new(program: &Arc<Program>, most_losses: usize, level: CheckLevel) -> Option<Trial> {
         let mut state = Machine::at_begin(program.clone()).ok()?.into_state();
-        state.counters.shown = i64::MAX;
+        state.counters.shown = ShownMark::SILENT;
         let start = RouteStart::new(program, state)?;
         let globals = || program.module().globals.iter().enumerate().filter(|(_, g)| g.shape != Shape::Stack);
         let cells = |n| program.cells(n);

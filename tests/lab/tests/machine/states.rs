@@ -90,7 +90,7 @@ fn what_is_not_changed_is_accepted() {
 
 #[test]
 fn steps_and_counts_leave_room_for_a_run() {
-    let changes: [fn(&mut State); 9] = [
+    let changes: [fn(&mut State); 10] = [
         |s| s.step = i64::MAX,
         |s| s.step = i64::MIN,
         |s| s.rule_steps = i64::MIN,
@@ -98,7 +98,8 @@ fn steps_and_counts_leave_room_for_a_run() {
         |s| s.counters.drops = u64::MAX,
         |s| s.counters.erased_bits = u64::MAX,
         |s| s.counters.discarded_bits = u64::MAX,
-        |s| s.counters.shown = i64::MAX,
+        |s| s.counters.shown.step = i64::MAX,
+        |s| s.counters.shown.rule_step = i64::MIN,
         |s| s.counters.calls = i64::MIN,
     ];
     for change in changes {

@@ -10,7 +10,7 @@ use reviver_compile::start::RouteStart;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Role, Shape};
 use reviver_lab::generate::Profile;
-use reviver_vm::{CheckLevel, Machine, Program, Travel};
+use reviver_vm::{CheckLevel, Machine, Program, ShownMark, Travel};
 
 use super::device::compiled;
 use crate::lanes::{AskedNumber, LaneWay, LanesRequest, ShaderCell, lane_shader};
@@ -28,7 +28,7 @@ pub fn start(program: &Arc<Program>, travel: Travel) -> RouteStart {
         Travel::Backward => Machine::at_end(program.clone()),
     };
     let mut state = machine.unwrap().into_state();
-    state.counters.shown = i64::MAX;
+    state.counters.shown = ShownMark::SILENT;
     for (n, _) in program.assumed(&[], travel) {
         program.give_default(&mut state, n).unwrap();
     }
