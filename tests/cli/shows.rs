@@ -74,7 +74,7 @@ fn members(lines: &str) -> Value {
 fn holds(command: &str, shown: &str) {
     let text = reviver(command).expect(0);
     let found = text.stdout.strip_prefix(shown).unwrap_or_else(|| panic!("{command}: {text:#?}"));
-    let results = ["y =", "z =", "x =", "paid ="];
+    let results = ["y =", "z =", "x =", "coefficients"];
     assert!(results.iter().any(|name| found.starts_with(name)), "{command}: {text:#?}");
     assert_eq!(found.lines().filter(|line| line.contains("' =")).count(), derivatives(command), "{text:#?}");
     let object = reviver(&format!("{command} --json")).expect(0).json();
