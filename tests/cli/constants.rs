@@ -172,7 +172,8 @@ fn constants_without_a_value_are_refused_with_a_cure() {
         "compute it where it is used",
     );
     // As an operand, the machine computes it.
-    let text = ".real fixed\n.out x, y: real\n.var a: real = 1000000\nadd x, 1000000 / 3.0\nadd y, a / 3.0\n";
+    let text =
+        ".real fixed\n.out x: real, y: real\n.var a: real = 1000000\nadd x, 1000000 / 3.0\nadd y, a / 3.0\n";
     let both = outputs(text, "");
     assert_eq!(both["x"], both["y"]);
 }

@@ -15,7 +15,7 @@ use crate::onlooker::Onlooker;
 use crate::program::Program;
 use crate::reports::{Loss, Reports};
 use crate::room::{self, OutOfMemory};
-use crate::shown::ShownMark;
+use crate::state::shown_mark::ShownMark;
 use crate::state::values;
 use crate::state::{Counters, Frame, State};
 use crate::stops::{Node, Stops};

@@ -35,6 +35,11 @@ impl Source {
     }
 }
 
+/// The cell of a variable of the frame.
+pub(super) fn cell(variable: u32) -> Operand {
+    Operand::Place(Place::scalar(Base::Frame(variable)))
+}
+
 /// A function of sources that has no cell yet.
 #[derive(Clone, Debug)]
 pub(super) struct AppliedFunction {

@@ -17,8 +17,9 @@ use reviver_isa::structure::BlockKind;
 use reviver_isa::update::Update;
 
 use super::Lowering;
+use super::applied::cell;
 use super::applied::{Checking, Temporaries};
-use super::decision::{Decision, cell, is};
+use super::decision::{Decision, is};
 use super::instruction::{Test, comparison};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;

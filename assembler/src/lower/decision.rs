@@ -8,21 +8,17 @@
 //! its value; such flags are cleared by the same steps in the opposite order, so that code grows as the condition does.
 
 use reviver_isa::arith::Order;
-use reviver_isa::instruction::{Base, Link, Operand, Place};
+use reviver_isa::instruction::{Link, Operand};
 use reviver_isa::predicate::{Predicate, PredicatePart};
 use reviver_isa::update::Update;
 
 use super::Lowering;
-use super::applied::{Checking, Temporaries};
+use super::applied::{Checking, Temporaries, cell};
 use super::instruction::Test;
 use crate::source::Span;
 
 /// What the labels of the pairs begin with that lead past a part of a condition.
 const LABEL: &str = "part";
-
-pub(super) fn cell(variable: u32) -> Operand {
-    Operand::Place(Place::scalar(Base::Frame(variable)))
-}
 
 /// The test of a raised flag.
 pub(super) fn is(flag: u32, value: bool) -> Test {

@@ -10,8 +10,7 @@ use reviver_isa::instruction::{Class, Instruction, Link, Operand, Place};
 use reviver_isa::update::{OperandShape, Update};
 
 use super::Lowering;
-use super::applied::{Checking, Source, Temporaries};
-use super::decision::cell;
+use super::applied::{Checking, Source, Temporaries, cell};
 use super::form::form;
 use super::operands;
 use super::temporaries::{VALUE, may_share};

@@ -26,8 +26,7 @@ use reviver_isa::verify::classes::{Conversion, conversion, converter};
 use reviver_isa::verify::temporaries::MOST_FUNCTIONS;
 
 use super::Lowering;
-use super::applied::{AppliedFunction, Checking, Source, Temporaries, TemporaryStep, natural_class};
-use super::decision::cell;
+use super::applied::{AppliedFunction, Checking, Source, Temporaries, TemporaryStep, cell, natural_class};
 use super::form::form;
 use super::scope::Meaning;
 use crate::diagnostic::Diagnostic;

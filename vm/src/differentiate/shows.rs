@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::program::Program;
 use crate::room;
-use crate::shown::{NotShown, ShowSink, ShownMark, ShownValue};
+use crate::shown::{NotShown, ShowSink, ShownValue};
+use crate::state::shown_mark::ShownMark;
 
 /// Passes on the values that the sweeps of one derivative show.
 #[derive(Debug)]

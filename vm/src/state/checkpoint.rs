@@ -15,12 +15,12 @@ use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 use reviver_isa::verify::MAX_CELLS;
 use thiserror::Error;
 
+use super::shown_mark::ShownMark;
 use crate::differentiate::underway::{SoFar, Underway};
 use crate::history::{Cost, Kept, KeptSlot, Residues};
 use crate::interp::op::Kind;
 use crate::numbers::with_reals;
 use crate::program::{FORWARD, Program};
-use crate::shown::ShownMark;
 use crate::state::{Aside, Counters, Frame, MODE, Part, Reference, State, TapeEntry};
 use crate::strategy::SavedCourse;
 use crate::travel::Track;

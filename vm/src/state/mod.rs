@@ -13,6 +13,7 @@ pub mod lanes;
 pub mod lookup;
 pub mod notation;
 mod renew;
+pub mod shown_mark;
 pub mod values;
 mod waiting;
 
@@ -20,8 +21,8 @@ use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use serde::{Deserialize, Serialize};
 
+use self::shown_mark::ShownMark;
 use crate::room::{self, OutOfMemory};
-use crate::shown::ShownMark;
 use crate::travel::{Track, Travel};
 
 pub use reviver_flow::layout::MODE;
