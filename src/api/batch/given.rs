@@ -84,7 +84,7 @@ impl GivenNumbers<'_> {
             GivenNumbers::Ints(_) => class == Class::Int,
             GivenNumbers::Bits(_) => true,
             #[cfg(feature = "arrow")]
-            GivenNumbers::Arrow(values) => values.is_of(class),
+            GivenNumbers::Arrow(_) => true,
         }
     }
 }
