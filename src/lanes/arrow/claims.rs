@@ -58,9 +58,13 @@ impl BatchClaims<'_> {
         if length < least || !(0..=length).contains(&nulls) {
             return Err(SHORT);
         }
-        self.buffer(if nulls > 0 { length.saturating_add(7) / 8 } else { 0 })?;
+        let bits = length.saturating_add(7) / 8;
+        self.buffer(if nulls > 0 { bits } else { 0 })?;
         if let DataType::FixedSizeList(element, count) = data_type {
             return self.column(element.data_type(), length.checked_mul(i64::from(*count)).ok_or(SHORT)?);
+        }
+        if *data_type == DataType::Boolean {
+            return self.buffer(bits);
         }
         let width = data_type.primitive_width().and_then(|width| i64::try_from(width).ok()).ok_or(FEW)?;
         self.buffer(length.checked_mul(width).ok_or(SHORT)?)
