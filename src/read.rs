@@ -70,8 +70,8 @@ pub fn text(path: &Path) -> Fallible<String> {
 
 fn not_utf8(path: &Path, bytes: &[u8]) -> Failure {
     let encoding = guess_encoding(bytes);
-    let failure = format_args!("{}: this text is not UTF-8{}", shown(path), encoding.instead());
-    Failure::load(failure).help(encoding.help())
+    Failure::load(format_args!("{}: this text is not UTF-8{}", shown(path), encoding.instead()))
+        .help(encoding.help())
 }
 
 fn content(path: &Path, content: Content) -> Fallible<Vec<u8>> {
