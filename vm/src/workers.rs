@@ -36,17 +36,21 @@ pub fn beside<T: Send, U>(first: impl FnOnce() -> T + Send, second: impl FnOnce(
 }
 
 /// Does something on a thread with a name, which nothing waits for; or on this thread, before it returns, where the system refuses
-/// to start one.
-pub fn apart<W: FnOnce() + Send + 'static>(name: &str, work: W) {
+/// to start one. `stack` is the size of the thread's stack in bytes, if not the usual one. Returns true if there is a thread.
+pub fn apart<W: FnOnce() + Send + 'static>(name: &str, stack: Option<usize>, work: W) -> bool {
     fn begin<W: FnOnce()>(work: &Mutex<Option<W>>) {
         let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
         work.into_iter().for_each(|work| work());
     }
     let work = Arc::new(Mutex::new(Some(work)));
     let own = Arc::clone(&work);
-    if Builder::new().name(name.to_owned()).spawn(move || begin(&own)).is_err() {
+    let builder = Builder::new().name(name.to_owned());
+    let builder = stack.into_iter().fold(builder, Builder::stack_size);
+    let has_thread = builder.spawn(move || begin(&own)).is_ok();
+    if !has_thread {
         begin(&work);
     }
+    has_thread
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@ use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
-use std::thread::Builder;
 use std::time::Duration;
 
 use reviver_vm::Program;
+use reviver_vm::workers::apart;
 
 use crate::backend::Backend;
 use crate::build::build_within;
@@ -150,12 +150,7 @@ impl<B: Backend> Versions<B> {
             return true;
         }
         let (common, recipe, own) = (Arc::clone(&self.common), self.recipe, version.clone());
-        let work = move || common.compile_alone(&own, recipe);
-        let has_begun = Builder::new().name("compiler".into()).stack_size(STACK).spawn(work).is_ok();
-        if !has_begun {
-            self.common.compile_alone(version, self.recipe);
-        }
-        has_begun
+        apart("compiler", Some(STACK), move || common.compile_alone(&own, recipe))
     }
 
     /// A number that changes with what [`Versions::entries`] gives.

@@ -98,7 +98,7 @@ impl Errand {
             // Nobody waits any more if the screen is gone: then the result is of no use.
             let _ = sender.send(done);
         };
-        apart("session", work);
+        apart("session", None, work);
         receiver
     }
 }
