@@ -191,15 +191,10 @@ fn no_word(bits: u32, value: &dyn std::fmt::Display) -> String {
     format!("{value} is not an integer of {bits} bits")
 }
 
-/// An integer in a real cell, which has to be that very integer there.
+/// An integer in a real cell, which must be equal to it there.
 fn whole(program: &Program, value: i128) -> Result<u64, String> {
-    let bits = real(program, &value.to_string())?;
-    // Fixed point has an integer exactly or not at all.
-    let is_fixed = matches!(program.module().real, RealSystem::Fixed(_));
-    match is_fixed || program.approximate(Value::Real(bits)) as i128 == value {
-        true => Ok(bits),
-        false => Err(format!("{value} is not exact in {}", program.module().real)),
-    }
+    let refusal = || format!("{value} is not exact in {}", program.module().real);
+    program.exact_real(value).ok_or_else(refusal)
 }
 
 fn real(program: &Program, text: &str) -> Result<u64, String> {

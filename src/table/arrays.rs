@@ -7,7 +7,7 @@ use std::path::Path;
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 use reviver_files::OpenInput;
 use reviver_isa::instruction::Class;
-use reviver_isa::number::{F64, Reals as _};
+use reviver_isa::number::whole;
 use reviver_memory::ask;
 use zip::ZipArchive;
 use zip::result::ZipError;
@@ -71,9 +71,8 @@ impl ArrayNumber {
     pub fn of_class(self, class: Class) -> Result<ArrayNumber, String> {
         match (self, class) {
             (ArrayNumber::Real(value), Class::Int) => {
-                let whole = F64.to_int(value).ok().filter(|whole| *whole as f64 == value);
                 let refusal = || format!("{value:?} is not an integer, and the cell is one");
-                whole.map(ArrayNumber::Signed).ok_or_else(refusal)
+                whole(value).map(ArrayNumber::Signed).ok_or_else(refusal)
             }
             (number, _) => Ok(number),
         }

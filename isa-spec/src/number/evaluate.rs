@@ -1,5 +1,5 @@
-//! A function of plain values, in numbers that are chosen while the program runs: what a machine computes of
-//! them, for constants and for messages. Knows no operand and no cell.
+//! Evaluates a function of plain values in a word and a number system that are chosen at run time. Constants and the
+//! explanations of traps use it, so that they have the machine's values. Knows no operand and no cell.
 
 use super::reals::Reals;
 use super::words::Narrow;
@@ -26,8 +26,8 @@ impl PlainValue {
     }
 }
 
-/// The value of a function that its row says, if a cell may hold it. Sources that are missing, or of another class
-/// than the form takes, count as 0.
+/// Evaluates a function as its row does, and checks that a cell may hold the result. A source that is missing, or of
+/// another class than the form takes, is 0.
 ///
 /// # Errors
 /// The function has no value there.
@@ -68,8 +68,7 @@ fn evaluate_in<R: Reals<Bits = u64>>(
     }
 }
 
-/// The f64 that stands for a real in a module: the one whose literal has these bits. None where the number has more
-/// digits than an f64 holds.
+/// Returns the f64 literal whose real has these bits; none if the real has more digits than an f64 holds.
 pub fn literal_of_bits(system: RealSystem, bits: u64) -> Option<f64> {
     let nearest = match system {
         RealSystem::F64 => f64::from_bits(bits),
@@ -80,27 +79,4 @@ pub fn literal_of_bits(system: RealSystem, bits: u64) -> Option<f64> {
         }
     };
     (super::try_literal_bits(system, nearest) == Ok(bits)).then_some(nearest)
-}
-
-/// A fixed-point number for readers that know floats: its text, and the integer of units that it is where no f64 is the
-/// number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FixedForReaders {
-    pub text: String,
-    pub units: Option<i64>,
-}
-
-/// Writes a fixed-point number, given as [`Reals::text`] writes it, so that a reader of f64 finds the very number
-/// wherever an f64 holds it, and a reader of fixed point always does. None where the text is no such number.
-pub fn fixed_for_readers(fraction_bits: u8, text: &str) -> Option<FixedForReaders> {
-    let reals = FixedPoint::new(fraction_bits);
-    let raw = reals.parse(text)?;
-    let nearest = reals.to_f64(raw);
-    // Scaling by a power of two is exact.
-    if (nearest * f64::from(fraction_bits).exp2()) as i128 != i128::from(raw) {
-        return Some(FixedForReaders { text: text.to_owned(), units: Some(raw) });
-    }
-    // The shortest text names this number among those of fixed point; among floats it may name a neighbour.
-    let text = if text.parse() == Ok(nearest) { text.to_owned() } else { format!("{nearest:?}") };
-    Some(FixedForReaders { text, units: None })
 }

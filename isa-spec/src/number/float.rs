@@ -19,6 +19,11 @@ pub struct F32;
 /// 2⁶³, the first real beyond the 64-bit integers.
 const INT_END: f64 = 9_223_372_036_854_775_808.0;
 
+/// Returns the integer of 64 bits that a float equals; none if there is none.
+pub fn whole(value: f64) -> Option<i64> {
+    F64.to_int(value).ok().filter(|whole| *whole as f64 == value)
+}
+
 macro_rules! float {
     ($System:ident, $Native:ident, $float:ty, $bits:ty, $name:ident) => {
         impl Reals for $System {

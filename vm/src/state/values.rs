@@ -145,6 +145,14 @@ impl Program {
         Ok(())
     }
 
+    /// Returns the bits of the real that equals an integer; none if the number system has no such real.
+    pub fn exact_real(&self, value: i128) -> Option<u64> {
+        let Value::Real(bits) = self.parse(Class::Real, &value.to_string()).ok()? else { return None };
+        // Fixed point has an integer exactly or not at all.
+        let is_fixed = matches!(self.module().real, RealSystem::Fixed(_));
+        (is_fixed || self.approximate(Value::Real(bits)) as i128 == value).then_some(bits)
+    }
+
     /// A number of a class as text, in the program's numbers and in the spelling of the language:
     /// underscores between digits, and integers of base 2, 8 and 16 as bit patterns of the word.
     ///

@@ -1,7 +1,6 @@
 //! Columns of record batches as the numbers of cells. Knows the types of columns and the number system of a program; which cells a program
 //! has is the plan's to know.
 
-use std::fmt::Display;
 use std::ops::Range;
 
 use arrow_array::cast::AsArray;
@@ -13,7 +12,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Shape, Word};
-use reviver_isa::number::{F64, Reals as _};
+use reviver_isa::number::whole;
 use reviver_vm::Program;
 use reviver_vm::values::element_name;
 
@@ -174,8 +173,7 @@ impl ArrowNumbers {
                 values.iter().position(is_wide).map_or(Ok(()), Err)
             }
             (ArrowValues::Reals(values), Class::Int) => {
-                let whole = |value: &f64| F64.to_int(*value).ok().filter(|whole| *whole as f64 == *value);
-                put_words(module.word, values.iter().map(whole), &mut bits)
+                put_words(module.word, values.iter().map(|value| whole(*value)), &mut bits)
             }
         };
         put.map(|()| bits).map_err(|at| first + at)
@@ -202,8 +200,8 @@ impl ArrowNumbers {
             DataType::UInt16 => Unsigned(self.wide::<UInt16Type, _>(lanes, u64::from)),
             DataType::UInt32 => Unsigned(self.wide::<UInt32Type, _>(lanes, u64::from)),
             DataType::UInt64 => Unsigned(self.wide::<UInt64Type, _>(lanes, |value| value)),
-            // As in NumPy, the truth is 1.
-            DataType::Boolean => Signed(self.truths(lanes)),
+            // True is 1, as in NumPy.
+            DataType::Boolean => Signed(self.booleans(lanes)),
             DataType::Float16 => Reals(self.wide::<Float16Type, _>(lanes, f64::from)),
             DataType::Float32 => Reals(self.wide::<Float32Type, _>(lanes, f64::from)),
             DataType::Float64 => Reals(self.wide::<Float64Type, _>(lanes, |value| value)),
@@ -212,7 +210,7 @@ impl ArrowNumbers {
         }
     }
 
-    fn truths(&self, lanes: Range<usize>) -> Vec<i64> {
+    fn booleans(&self, lanes: Range<usize>) -> Vec<i64> {
         let Some(values) = self.values.as_boolean_opt() else { return Vec::new() };
         let from = lanes.start.saturating_mul(self.parts).saturating_add(self.part);
         let own = values.values().iter().skip(from).step_by(self.parts);
@@ -237,8 +235,11 @@ impl ArrowValues {
     }
 }
 
-/// Puts integers into cells of reals: each is that very integer there, as in the arrays of NumPy; or the index of the first that isn't.
-fn put_as_reals<I: Copy + Display + Into<i128>>(
+/// Puts integers into cells of reals that equal them, as is done with NumPy's arrays.
+///
+/// # Errors
+/// The index of the first integer that the number system doesn't have.
+fn put_as_reals<I: Copy + Into<i128>>(
     program: &Program,
     values: &[I],
     bits: &mut [u64],
@@ -255,18 +256,15 @@ fn put_as_reals<I: Copy + Display + Into<i128>>(
         return put_reals(system, &reals, bits);
     }
     for (at, (&value, bits)) in values.iter().zip(bits).enumerate() {
-        let number = program.parse(Class::Real, &value.to_string()).map_err(|_| at)?;
-        // Fixed point has an integer exactly or not at all.
-        let is_fixed = matches!(system, RealSystem::Fixed(_));
-        if !is_fixed && program.approximate(number) as i128 != value.into() {
-            return Err(at);
-        }
-        *bits = number.bits();
+        *bits = program.exact_real(value.into()).ok_or(at)?;
     }
     Ok(())
 }
 
-/// Puts integers into cells of a word; or the index of the first that is none, or doesn't fit.
+/// Puts integers into cells of a word.
+///
+/// # Errors
+/// The index of the first value that is no integer, or doesn't fit into the word.
 fn put_words(word: Word, values: impl Iterator<Item = Option<i64>>, bits: &mut [u64]) -> Result<(), usize> {
     let range = word.range();
     for (at, (value, bits)) in values.zip(bits).enumerate() {
