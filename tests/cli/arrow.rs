@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int8Type, Int64Type, UInt8Type};
+use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float64Type, Int8Type, Int64Type, UInt8Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, FixedSizeListArray, Float32Array, Float64Array,
-    Int32Array, Int64Array, ListArray, RecordBatch, StringArray, UInt8Array, UInt64Array,
+    Array, ArrayRef, BooleanArray, DictionaryArray, FixedSizeListArray, Float16Array, Float32Array,
+    Float64Array, Int32Array, Int64Array, ListArray, RecordBatch, StringArray, UInt8Array, UInt64Array,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::reader::{FileReader, StreamReader};
@@ -14,6 +14,8 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field};
 
 use crate::support::{Folder, Ran, root, with_input};
+
+type Half = <Float16Type as ArrowPrimitiveType>::Native;
 
 const MIXED: &str = ".inout x: real\n.inout A[2]\n.inout M[2,3]: real\n.out y: real, B[2]\n\
                      add y, 2 * x\nadd y, M[1,2]\nadd B[0], A[1]\nadd B[1], A[0]\n";
@@ -213,6 +215,8 @@ fn numbers_of_arrow_are_those_of_cells() {
         (real(Arc::new(Int64Array::from(vec![1 << 24]))), "--real f32", "16777216.0,1,33554432.0"),
         (real(Arc::new(BooleanArray::from(vec![true]))), "", "1.0,1,2.0"),
         (int(Arc::new(BooleanArray::from(vec![true]))), "", "0.5,1,1.0"),
+        (real(Arc::new(Float16Array::from(vec![Half::from_f32(-0.125)]))), "", "-0.125,1,-0.25"),
+        (int(Arc::new(Float16Array::from(vec![Half::from_f32(2048.0)]))), "", "0.5,2048,1.0"),
         // A float without a fraction is an integer.
         (int(Arc::new(Float64Array::from(vec![-128.0]))), "--word 8", "0.5,-128,1.0"),
         (int(Arc::new(Float32Array::from(vec![-0.0]))), "", "0.5,0,1.0"),
@@ -226,6 +230,14 @@ fn numbers_of_arrow_are_those_of_cells() {
         let ran = folder.reviver(&format!("batch line.rasm --lanes in.arrow {numbers}")).expect(0);
         assert!(ran.stdout.lines().nth(1).unwrap().starts_with(row), "{ran:?} lacks {row}");
     }
+    // Lists of booleans, of which a part of the table is written: the bits don't begin at a byte.
+    folder.file("pair.rasm", ".inout A[2]\n.out y\nadd y, A[0] + 2 * A[1]\n");
+    let bits = [true, true, false, true, true, false, false, false, true, true];
+    let pairs = table(vec![("A", lists(BooleanArray::from(bits.to_vec()), 2))]).slice(1, 4);
+    folder.file("in.arrow", file(&[pairs]));
+    let ran = folder.reviver("batch pair.rasm --lanes in.arrow").expect(0);
+    let rows: Vec<&str> = ran.stdout.lines().skip(1).collect();
+    assert_eq!(rows, ["0,1,2", "1,0,1", "0,0,0", "1,1,3"]);
     // Results have the types of the program's numbers.
     folder.file("in.arrow", file(&[int(Arc::new(Int64Array::from(vec![-7])))]));
     folder.reviver("batch line.rasm --lanes in.arrow --word 8 --real f32 -o out.arrow").expect(0);
