@@ -227,7 +227,7 @@ impl Workspace {
         Ok(Some((pass.value(), Derivative { value, steps, steps_back, trust })))
     }
 
-    /// Whether steps that neither keep a history nor show anything serve.
+    /// True if the caller asks neither for a history nor for shown values, so that code without a machine will do.
     fn may_go_in_place(&self) -> bool {
         !self.keeps_history && self.shows.is_none()
     }

@@ -7,7 +7,8 @@
 //! rounding can't lead elsewhere ([`reviver_flow::Flow::may_stray`]) have no marks: no difference begins there.
 //!
 //! A cell may be freed while it is 0 only up to the tolerance. What rounding leaves of a sum is small beside the
-//! program's numbers ([`Rounding::ulps`]), or it changes the loss by next to nothing ([`Rounding::of_freed`]).
+//! program's numbers ([`Rounding::ulps`]). A larger freed value is accepted if all errors of the reverse sweep, missed
+//! cells among them, change the loss by next to nothing ([`Rounding::of_freed`]).
 
 use reviver_isa::module::RealSystem;
 use serde::{Deserialize, Serialize};

@@ -15,12 +15,12 @@ use crate::source::Span;
 pub(super) enum Source {
     Literal(Number),
     Cell(Operand, Class),
-    /// The length of an array that is passed. As the length of any other array it stands for a real, too.
+    /// The length of an array parameter. It may be used as a real, like the length of a global array.
     Length(Operand),
 }
 
 impl Source {
-    /// What it may be taken as.
+    /// The classes as which the source may be used.
     pub(super) fn kind(&self) -> SourceKind {
         match self {
             Source::Literal(number) => number.kind(),
@@ -35,7 +35,7 @@ impl Source {
     }
 }
 
-/// The cell of a variable of the frame.
+/// Returns the cell of a frame variable.
 pub(super) fn cell(variable: u32) -> Operand {
     Operand::Place(Place::scalar(Base::Frame(variable)))
 }

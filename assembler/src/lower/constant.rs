@@ -1,5 +1,5 @@
-//! Constants while the text is assembled: as exact as they are written until they are computed with, and then what
-//! the machine would compute. Knows no names and no operands.
+//! Constant evaluation. A literal is exact until an expression uses it; each result is the one that the machine would
+//! compute in the program's word and number system. Knows no names and no operands.
 
 use arrayvec::ArrayVec;
 use reviver_isa::codes::ProblemCode;
@@ -15,14 +15,14 @@ use crate::tree::{BinaryOperator, UnaryOperator};
 /// A constant before it is fitted into a word or a number system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
-    /// An integer as it is written, or as many as there are of something. `pattern`: in base 2, 8 or 16, so that it
-    /// may name any bit pattern of the word.
+    /// An integer as it is written, or a count. `pattern`: written in base 2, 8 or 16, so that it may be any bit
+    /// pattern of the word.
     Int { value: i128, pattern: bool },
-    /// An integer that was computed in the program's word. `wrapped`: a part of it left the word's range.
+    /// An integer that was computed in the program's word. `wrapped`: the computation left the word's range.
     Word { value: i64, wrapped: bool },
     /// A real as it is written.
     Real(f64),
-    /// A real that was computed in the program's number system: its bits there.
+    /// The bits of a real that was computed in the program's number system.
     Cell(u64),
 }
 
@@ -31,7 +31,7 @@ pub(super) struct ConstantProblem {
     pub(super) code: ProblemCode,
     pub(super) message: String,
     pub(super) help: Option<String>,
-    /// The source that is to blame, where it isn't the whole expression.
+    /// The index of the source that causes the problem, unless the whole expression does.
     pub(super) source: Option<usize>,
 }
 
@@ -61,7 +61,7 @@ impl Number {
         }
     }
 
-    /// A literal stands for a real, too.
+    /// The classes as which the number may be used: an integer may be used as a real.
     pub(super) fn kind(self) -> SourceKind {
         SourceKind { class: self.class(), stands_for_real: true }
     }
@@ -75,13 +75,13 @@ impl Number {
         }
     }
 
-    /// Whether it left the range of the word while it was computed: such a number counts nothing.
+    /// True if the computation left the range of the word. Such a number is refused as a length, a step or a limit.
     pub(super) fn has_wrapped(self) -> bool {
         matches!(self, Number::Word { wrapped: true, .. })
     }
 }
 
-/// The numbers that a program computes with, and so its constants.
+/// The word and the number system of a program, in which its constants are computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProgramNumbers {
     pub(super) word: Word,
@@ -99,11 +99,11 @@ impl ProgramNumbers {
         }
     }
 
-    /// The value where a real is wanted, as a module writes it: the f64 that the program's number system makes the
-    /// number of.
+    /// Converts the number to a real literal of a module: the f64 that the program's number system converts to the
+    /// number.
     pub(super) fn to_real(self, number: Number) -> Constant<f64> {
         match number {
-            // Whether the number system has such a number, the verifier says.
+            // The verifier checks that the number system has the number.
             Number::Real(value) => Ok(value),
             Number::Int { value, .. } if i64::try_from(value).is_err() => {
                 self.plain(number).map(|()| value as f64)
@@ -147,7 +147,7 @@ impl ProgramNumbers {
         };
         match number {
             Number::Int { value, .. } => match i64::try_from(value) {
-                // The conversion takes words, of whatever width: a literal is wider at most.
+                // The conversion takes words of any width; only a literal can be wider.
                 Ok(value) => converted(value),
                 Err(_) => try_literal_bits(self.real, value as f64).map_err(|_| too_large(&value)),
             },
@@ -164,7 +164,7 @@ impl ProgramNumbers {
         (self.word, self.real)
     }
 
-    /// The sign or the complement of a number. `is_literal`: it stands there as digits, so that a minus belongs to it.
+    /// Negates or complements a number. `is_literal`: the number is written as digits, so that a minus is a part of it.
     pub(super) fn unary(self, operator: UnaryOperator, a: Number, is_literal: bool) -> Constant<Number> {
         match (operator, a) {
             (UnaryOperator::Negate, Number::Real(a)) if is_literal || a != 0.0 => Ok(Number::Real(-a)),
@@ -188,7 +188,7 @@ impl ProgramNumbers {
         self.apply(operator.function(), &[a, b])
     }
 
-    /// What the machine computes of constants.
+    /// Applies a function to constants, as the machine would.
     pub(super) fn apply(self, function: Function, sources: &[Number]) -> Constant<Number> {
         let kinds = sources.iter().take(2).map(|number| number.kind());
         let Some(form) = form(function, None, kinds) else {
@@ -217,8 +217,8 @@ impl ProgramNumbers {
         }
     }
 
-    /// A real as a function takes it. A part of an expression is a temporary, which begins at 0: there the negative zero
-    /// becomes 0.
+    /// Converts a number to a real source of a function. A computed number is in a temporary, which starts at 0: adding
+    /// it there turns the negative zero into 0.
     fn taken_real(self, number: Number) -> Constant<u64> {
         let bits = self.real_bits(number)?;
         let Number::Cell(_) = number else { return Ok(bits) };
@@ -229,7 +229,7 @@ impl ProgramNumbers {
         }
     }
 
-    /// Whether a module can write a number down where a real is wanted.
+    /// True if a real literal of a module can hold the number.
     pub(super) fn is_writable(self, number: Number) -> bool {
         match number {
             Number::Cell(bits) => literal_of_bits(self.real, bits).is_some(),
@@ -266,7 +266,7 @@ impl ProgramNumbers {
     }
 }
 
-/// How messages propose a wider number system, where there is one.
+/// Proposes a wider number system, if there is one.
 fn or_wider(system: RealSystem) -> &'static str {
     match system {
         RealSystem::F64 => "",
@@ -274,7 +274,7 @@ fn or_wider(system: RealSystem) -> &'static str {
     }
 }
 
-/// Why constants that are added to an index have no sum.
+/// The problem of an index whose constants have no sum.
 pub(super) fn too_far() -> ConstantProblem {
     ConstantProblem::new(ProblemCode::ConstantWithoutValue, "this constant expression overflows")
         .help("an index is at most a few billions")
@@ -296,7 +296,7 @@ fn no_integer(value: f64) -> ConstantProblem {
         .help("write an integer, or declare the cells `: real`")
 }
 
-/// Whether an integer left the word's range: what counts something must not.
+/// True if the exact result of an integer function lies outside of the word's range.
 fn wraps(function: Function, sources: &[PlainValue], result: i64) -> bool {
     let &[PlainValue::Int(a), PlainValue::Int(b)] = sources else { return false };
     let (a, b) = (i128::from(a), i128::from(b));
@@ -305,7 +305,7 @@ fn wraps(function: Function, sources: &[PlainValue], result: i64) -> bool {
         Function::Diff => a - b,
         Function::Mul => a * b,
         Function::Div => a.checked_div(b).unwrap_or(0),
-        // Beyond 64 bits nothing is left of a number but 0 itself.
+        // A shift by 64 or more leaves 0.
         Function::Shl => match u32::try_from(b) {
             Ok(by) if by < 64 => a << by,
             _ => return a != 0,

@@ -227,7 +227,7 @@ impl<'t> Declared<'t> {
             }
             (Class::Int, GivenNumber::Int { magnitude, pattern, is_negative }) => {
                 let written = Number::Int { value: magnitude, pattern };
-                // What doesn't fit is refused where it is used, with its place.
+                // A value that doesn't fit is refused at its uses, which have places.
                 match is_negative {
                     true => self.numbers().unary(UnaryOperator::Negate, written, true).unwrap_or(written),
                     false => written,

@@ -1,19 +1,19 @@
-//! Which form of a function takes given sources. Knows classes only.
+//! Selects the form of a function that takes given sources. Knows classes only.
 
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
 
-/// What a source may be taken as.
+/// The classes as which a source may be used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SourceKind {
-    /// The class it has where nothing else is wanted.
+    /// The class that the source has by itself.
     pub(super) class: Class,
-    /// Whether it stands for a real, too, where one is wanted.
+    /// True if the source may be used as a real, too.
     pub(super) stands_for_real: bool,
 }
 
-/// The form of a function for these sources: one that takes literals and lengths as the integers that they are,
-/// else one that takes them as reals.
+/// Returns the form of a function for these sources. A form that takes literals and lengths as integers comes before
+/// one that takes them as reals.
 pub(super) fn form(
     function: Function,
     result: Option<Class>,

@@ -250,7 +250,8 @@ impl<B: Interpreted> Misses<'_, B> {
         mut moved: impl Iterator<Item = [B; 2]>,
         loss: f64,
     ) -> Result<f64, Unlike> {
-        // What the forward sweep frees, the reverse sweep lacks from there on: in other cells that it frees, or at the start.
+        // A value that the forward sweep frees is missing in the reverse sweep. It shows up again in a cell that the reverse
+        // sweep frees, or as a cell that misses its start.
         let freed = watch.unexplained(self.rounding, self.ulp);
         let by_cells = self.weighed().map_err(|unlike| freed.map_or(unlike, Unlike::Freed))?;
         let error = watch.error() + by_cells;
