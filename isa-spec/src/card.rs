@@ -10,6 +10,7 @@ mod writing;
 
 use crate::function::Function;
 use crate::instruction::Class;
+use crate::names::adjoint_name;
 use crate::update::{OperandShape, Over, Update};
 
 use crate::formula::Formulas;
@@ -93,10 +94,7 @@ impl CardTerm {
 
     /// The name of its adjoint: `x'`, `A'[i]`.
     fn adjoint_name(&self) -> String {
-        match self.name.split_once('[') {
-            Some((array, index)) => format!("{array}'[{index}"),
-            None => format!("{}'", self.name),
-        }
+        adjoint_name(&self.name)
     }
 }
 

@@ -14,6 +14,31 @@ pub fn is_identifier(word: &str) -> bool {
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$')
 }
 
+/// The name of an adjoint: `x'` of a cell, `A'[3]` of an element, `(a*b)'` of an expression.
+pub fn adjoint_name(name: &str) -> String {
+    let (array, index) = name.split_at(name.find('[').unwrap_or(name.len()));
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '?' | '\'');
+    match array.chars().all(is_word) && (index.is_empty() || is_enclosed(index)) {
+        true => format!("{array}'{index}"),
+        false if name.starts_with('(') && is_enclosed(name) => format!("{name}'"),
+        false => format!("({name})'"),
+    }
+}
+
+/// Whether the bracket that a text begins with is closed by its last character.
+fn is_enclosed(text: &str) -> bool {
+    let mut depth = 0_usize;
+    let closing = text.char_indices().find(|(_, c)| {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    });
+    closing.is_some_and(|(at, c)| at + c.len_utf8() == text.len())
+}
+
 /// The class of a register's name: `r` or `f` and a number as it is counted.
 pub fn register_class(name: &str) -> Option<Class> {
     let class = match name.as_bytes().first() {

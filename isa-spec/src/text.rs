@@ -252,6 +252,12 @@ impl<'a> Speller<'a> {
         self.spelled(operand, FORMULA)
     }
 
+    /// An operand as one name, which formulas can hold: a temporary's expression is in parentheses, without blanks.
+    pub fn name_in_formulas(&self, operand: &Operand) -> String {
+        let name = self.spelled(operand, FORMULA.tight());
+        if self.temporary(operand).is_some() { format!("({name})") } else { name }
+    }
+
     fn place(&self, place: &Place) -> String {
         let name = self.name(place.base);
         if let Some(length) = spelled_length(name) {

@@ -1,10 +1,11 @@
 //! `reviver hessian`: the whole Hessian, or its product with a vector.
 
 use reviver_isa::instruction::Class;
+use reviver_isa::names::adjoint_name;
 use reviver_vm::differentiate::check::check_hessian;
 use reviver_vm::differentiate::matrices::{self, hessian_products};
 use reviver_vm::differentiate::{Subject, Variable};
-use reviver_vm::values::{Value, adjoint_name};
+use reviver_vm::values::Value;
 
 use crate::cli::HessianOptions;
 use crate::commands::plan::{self, PlannedWay};

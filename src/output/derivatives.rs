@@ -4,9 +4,10 @@
 use std::io::{self, Write};
 
 use reviver_isa::module::Shape;
+use reviver_isa::names::adjoint_name;
 use reviver_vm::differentiate::matrices::{Hessian, Jacobian, Sweep, Taylor};
 use reviver_vm::differentiate::{Subject, Trust, Variable};
-use reviver_vm::values::{Value, adjoint_name};
+use reviver_vm::values::Value;
 
 use super::told::{self, Object, Tellable, TellableCells};
 use super::trust::Said;

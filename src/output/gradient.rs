@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use reviver_isa::module::Shape;
+use reviver_isa::names::adjoint_name;
 use reviver_isa::structure::BlockKind;
 use reviver_vm::differentiate::check::Check;
 use reviver_vm::differentiate::{Gradient, Subject, Variable};
 use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::strategy::{Strategy, Taken, Why};
-use reviver_vm::values::{Value, adjoint_name};
+use reviver_vm::values::Value;
 
 use super::strategy::StrategyTold;
 use super::told::{self, Object, TellableCells};

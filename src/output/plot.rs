@@ -1,11 +1,11 @@
 //! What was seen of a run as curves, and in words for those who don't see them.
 
 use reviver_isa::instruction::Class;
+use reviver_isa::names::adjoint_name;
 use reviver_pictures::document::Words;
 use reviver_pictures::numbers::{grouped, short};
 use reviver_pictures::palette::COLOURS;
 use reviver_pictures::plot::{Between, Curve, Panel, Plot, Shaded};
-use reviver_vm::values::adjoint_name;
 
 use crate::following::cells::FollowedCell;
 use crate::following::sampler::Sampler;

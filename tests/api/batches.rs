@@ -207,7 +207,7 @@ fn lanes_have_the_gradients_of_single_runs() {
                     reals().filter(|(_, global)| global.role.is_given() && !global.is_shared)
                 {
                     for (element, cell) in program.cells(input).enumerate() {
-                        let name = reviver_vm::values::adjoint_name(&program.cell_name(input, element));
+                        let name = reviver_isa::names::adjoint_name(&program.cell_name(input, element));
                         let bits = [&alone, &together].map(|results| results.bits(&name).unwrap()[lane]);
                         assert_eq!(
                             bits,

@@ -5,11 +5,12 @@
 use reviver_isa::Function;
 use reviver_isa::card::{Card, CardLine, CardTerm, Held, TermRole, describe, describe_row};
 use reviver_isa::instruction::{Base, Class, Instruction, Link, Operand, Place};
+use reviver_isa::names::adjoint_name;
 use reviver_isa::structure::Side;
 use reviver_isa::text::Speller;
 use reviver_isa::update::{OperandShape, Update};
 use reviver_vm::explain::Valued;
-use reviver_vm::values::{adjoint_name, element_name};
+use reviver_vm::values::element_name;
 use reviver_vm::{State, Travel};
 
 use super::lost;
@@ -226,11 +227,7 @@ impl NeighbourStep {
             return CardTerm::constant("?", Class::Int);
         };
         let speller = Speller { module, procedure };
-        let name = match speller.temporary(operand) {
-            Some(_) => format!("({})", speller.operand(operand)),
-            None => speller.operand(operand),
-        };
-        let name = element(session, operand, &name).unwrap_or(name);
+        let name = element(session, speller, operand).unwrap_or_else(|| speller.name_in_formulas(operand));
         let term = match operand {
             Operand::Int(_) => return CardTerm::constant(name, Class::Int),
             Operand::Real(_) => return CardTerm::constant(name, Class::Real),
@@ -285,15 +282,14 @@ fn partner(session: &Session, instruction: &Instruction) -> Option<(u32, Instruc
 
 /// The name of the element that an operand with an index means here: `A[3]` for `A[i]`; none where it has no index,
 /// or one that is outside.
-fn element(session: &Session, operand: &Operand, name: &str) -> Option<String> {
+fn element(session: &Session, speller: Speller<'_>, operand: &Operand) -> Option<String> {
     let Operand::Place(place) = operand else { return None };
     place.index.as_ref()?;
     let cell = session.memory().operand(session.state(), operand)?;
     let value = Cell { adjoint: false, ..cell };
     let storage = session.memory().storage(session.state(), session.state().calls.len(), place.base)?;
-    let (array, _) = name.split_once('[')?;
-    let array = array.trim_end_matches('\'');
-    let element = element_name(array, storage.shape(), usize::try_from(storage.number(value)?).ok()?);
+    let number = usize::try_from(storage.number(value)?).ok()?;
+    let element = element_name(speller.name(place.base), storage.shape(), number);
     Some(if place.adjoint { adjoint_name(&element) } else { element })
 }
 

@@ -2,8 +2,9 @@
 
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::Shape;
+use reviver_isa::names::adjoint_name;
 use reviver_vm::Travel;
-use reviver_vm::values::{adjoint_name, element_name};
+use reviver_vm::values::element_name;
 
 use crate::memory::{Cell, Storage};
 use crate::outcome::Touch;

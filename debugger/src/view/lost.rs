@@ -2,7 +2,7 @@
 //! back over it does to adjoints.
 
 use reviver_isa::card::{CardLine, CardTerm};
-use reviver_vm::values::adjoint_name;
+use reviver_isa::names::adjoint_name;
 
 /// What the rows add to a rule that acts on the way back alone.
 const BACKWARD_ONLY: &str = " (backward only)";

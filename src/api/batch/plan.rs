@@ -3,7 +3,7 @@
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role, Shape};
-use reviver_vm::values::adjoint_name;
+use reviver_isa::names::adjoint_name;
 use reviver_vm::{Program, Travel};
 
 use super::BatchOptions;

@@ -2,11 +2,12 @@
 
 use reviver_isa::instruction::{Base, Class, Operand, Place};
 use reviver_isa::module::Shape;
+use reviver_isa::names::adjoint_name;
 use reviver_isa::text::Speller;
 
 use crate::program::Program;
 use crate::state::lookup::{OpenFrame, open_frames};
-use crate::state::values::{adjoint_name, element_name};
+use crate::state::values::element_name;
 use crate::state::{ADJOINT, State};
 
 /// The name of a cell: of a global, of a frame variable (with its procedure where it isn't main's), the

@@ -316,14 +316,6 @@ pub fn element_name(name: &str, shape: Shape, n: usize) -> String {
     }
 }
 
-/// `x'`, `A'[3]`: the adjoint of a named cell.
-pub fn adjoint_name(cell: &str) -> String {
-    match cell.split_once('[') {
-        Some((array, index)) => format!("{array}'[{index}"),
-        None => format!("{cell}'"),
-    }
-}
-
 /// Puts every global at its initial value.
 pub(crate) fn set_initial(program: &Program, state: &mut State) -> Result<(), OutOfMemory> {
     let mut globals = program.module().globals.iter().enumerate();
