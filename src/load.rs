@@ -112,7 +112,7 @@ pub fn encoded(path: &Path, module: &Module) -> Fallible<Vec<u8>> {
 }
 
 /// There is no memory for the program's image.
-fn no_memory(path: &Path, error: &OutOfMemory) -> Failure {
+pub fn no_memory(path: &Path, error: &OutOfMemory) -> Failure {
     Failure::new(Exit::Trap, format_args!("{}: {error} for the image of the program", shown(path)))
 }
 

@@ -1,7 +1,8 @@
-//! A circuit: a wire for each bit, gates from left to right. A dot is a control, a crossed circle flips its wire, crosses exchange two.
+//! A circuit: a wire for each cell, gates from left to right. A dot is a control, a crossed circle flips its wire, crosses exchange
+//! two, a box is anything else.
 //! Knows no instruction.
 
-use crate::canvas::{Canvas, Letters, Side, code_width};
+use crate::canvas::{Canvas, Letters, Side, code_width, cut};
 use crate::document::Words;
 use crate::palette::Ink;
 
@@ -32,6 +33,32 @@ pub enum Gate {
         first: usize,
         second: usize,
     },
+    /// What is told by its text. The other wires between the first and the last one pass over it.
+    Box {
+        text: String,
+        wires: Vec<usize>,
+    },
+}
+
+/// The columns of gates that come one after the other: each as far to the left as those before it on the same wires allow.
+#[derive(Clone, Debug, Default)]
+pub struct Placement {
+    /// By wire, the first column that is free.
+    free: Vec<usize>,
+}
+
+impl Placement {
+    /// The column of the next gate.
+    pub fn place(&mut self, gate: &Gate) -> usize {
+        let (first, last) = gate.span();
+        if self.free.len() <= last {
+            self.free.resize(last + 1, 0);
+        }
+        let span = self.free.get_mut(first..=last).unwrap_or_default();
+        let column = span.iter().copied().max().unwrap_or(0);
+        span.fill(column + 1);
+        column
+    }
 }
 
 const ROW: f64 = 44.0;
@@ -43,6 +70,7 @@ impl Gate {
         match self {
             Gate::Flip { controls, target } => controls.iter().copied().chain([*target]).collect(),
             Gate::Exchange { first, second } => vec![*first, *second],
+            Gate::Box { wires, .. } => wires.clone(),
         }
     }
 
@@ -62,9 +90,9 @@ impl Circuit {
         };
         let (before, behind) = (widest(|wire| &wire.start), widest(|wire| &wire.end));
         let columns = self.columns();
-        let count = columns.iter().max().map_or(0, |last| last + 1);
+        let edges = self.edges(&columns);
         let (left, top) = (before + 34.0, 36.0);
-        let right = left + COLUMN * (count as f64 + 0.5);
+        let right = left + COLUMN * 0.5 + edges.last().copied().unwrap_or(0.0);
         let y = |wire: usize| top + ROW * wire as f64;
         for (n, wire) in self.wires.iter().enumerate() {
             canvas.path(&[(left, y(n)), (right, y(n))], Ink::Text);
@@ -72,30 +100,49 @@ impl Circuit {
             canvas.text((right + 10.0, y(n)), &wire.end, Letters { side: Side::Start, ..LABEL });
         }
         for (gate, column) in self.gates.iter().zip(&columns) {
-            draw_gate(&mut canvas, gate, left + COLUMN * (*column as f64 + 0.75), y);
+            let edge = |n: usize| edges.get(n).copied().unwrap_or(0.0);
+            let middle = (edge(*column) + edge(column + 1)) / 2.0;
+            draw_gate(&mut canvas, gate, left + COLUMN * 0.25 + middle, y);
         }
         let size = (right + behind + 34.0, top + ROW * self.wires.len() as f64);
         canvas.document(&self.words, size)
     }
 
-    /// The column of each gate: as far to the left as the gates before it on the same wires allow.
+    /// The column of each gate.
     pub fn columns(&self) -> Vec<usize> {
-        let mut free = vec![0; self.wires.len()];
-        let mut columns = Vec::new();
-        for gate in &self.gates {
-            let (first, last) = gate.span();
-            let span = free.iter_mut().skip(first).take(last + 1 - first);
-            let column = span.map(|free| *free).max().unwrap_or(0);
-            free.iter_mut().skip(first).take(last + 1 - first).for_each(|free| *free = column + 1);
-            columns.push(column);
-        }
-        columns
+        let mut placement = Placement::default();
+        self.gates.iter().map(|gate| placement.place(gate)).collect()
     }
+
+    /// Where each column begins, and where the last one ends: boxes are as wide as their texts.
+    fn edges(&self, columns: &[usize]) -> Vec<f64> {
+        let count = columns.iter().max().map_or(0, |last| last + 1);
+        let mut widths = vec![COLUMN; count];
+        for (gate, column) in self.gates.iter().zip(columns) {
+            if let (Gate::Box { text, .. }, Some(width)) = (gate, widths.get_mut(*column)) {
+                *width = width.max(box_width(text) + 12.0);
+            }
+        }
+        let mut edge = 0.0;
+        let ends = widths.into_iter().map(|width| {
+            edge += width;
+            edge
+        });
+        std::iter::once(0.0).chain(ends).collect()
+    }
+}
+
+/// Letters in a box, and how many there may be.
+const INSIDE: Letters = Letters { ink: Ink::Text, size: 13.0, side: Side::Middle, is_code: true };
+const LONGEST_TEXT: usize = 40;
+
+fn box_width(text: &str) -> f64 {
+    code_width(&cut(text, LONGEST_TEXT), INSIDE.size) + 16.0
 }
 
 fn draw_gate(canvas: &mut Canvas, gate: &Gate, x: f64, y: impl Fn(usize) -> f64) {
     let (first, last) = gate.span();
-    if first < last {
+    if first < last && !matches!(gate, Gate::Box { .. }) {
         canvas.path(&[(x, y(first)), (x, y(last))], Ink::Curve(0));
     }
     match gate {
@@ -108,6 +155,7 @@ fn draw_gate(canvas: &mut Canvas, gate: &Gate, x: f64, y: impl Fn(usize) -> f64)
             canvas.path(&[(x - 11.0, y), (x + 11.0, y)], Ink::Curve(0));
             canvas.path(&[(x, y - 11.0), (x, y + 11.0)], Ink::Curve(0));
         }
+        Gate::Box { text, wires } => draw_box(canvas, text, wires, x, y),
         Gate::Exchange { first, second } => {
             for wire in [first, second] {
                 let y = y(*wire);
@@ -116,6 +164,20 @@ fn draw_gate(canvas: &mut Canvas, gate: &Gate, x: f64, y: impl Fn(usize) -> f64)
             }
         }
     }
+}
+
+fn draw_box(canvas: &mut Canvas, text: &str, wires: &[usize], x: f64, y: impl Fn(usize) -> f64) {
+    let (Some(first), Some(last)) = (wires.first(), wires.last()) else { return };
+    let (left, width) = (x - box_width(text) / 2.0, box_width(text));
+    let (top, bottom) = (y(*first) - 15.0, y(*last) + 15.0);
+    canvas.rectangle((left, top), (width, bottom - top), Ink::Ground, Ink::Curve(0));
+    let passing: Vec<usize> = (*first..=*last).filter(|wire| !wires.contains(wire)).collect();
+    for wire in &passing {
+        canvas.path(&[(left, y(*wire)), (left + width, y(*wire))], Ink::Text);
+    }
+    // No wire passes where the first one ends.
+    let middle = if passing.is_empty() { (top + bottom) / 2.0 } else { y(*first) };
+    canvas.text((x, middle), &cut(text, LONGEST_TEXT), INSIDE);
 }
 
 #[cfg(test)]
@@ -132,5 +194,20 @@ mod tests {
         let svg = circuit.svg();
         assert_eq!(svg.matches("rx=\"5\"").count(), 4, "a dot for each control");
         assert_eq!(svg.matches("rx=\"11\"").count(), 3, "a crossed circle for each target");
+    }
+
+    #[test]
+    fn boxes_make_room_for_their_texts_and_let_other_wires_pass() {
+        let boxed =
+            |wires: &[usize]| Gate::Box { text: "add x, y * 100 + z".to_owned(), wires: wires.to_vec() };
+        let circuit =
+            |gates: Vec<Gate>| Circuit { wires: vec![Wire::default(); 4], gates, ..Circuit::default() };
+        assert_eq!(circuit(vec![boxed(&[0, 2]), boxed(&[1]), boxed(&[3])]).columns(), [0, 1, 0]);
+        let lines = |circuit: &Circuit| circuit.svg().matches("<polyline").count();
+        assert_eq!(lines(&circuit(vec![boxed(&[0, 1])])), 4, "the wires alone");
+        assert_eq!(lines(&circuit(vec![boxed(&[0, 2, 3])])), 5, "and one that passes");
+        let width =
+            |gates: Vec<Gate>| *circuit(gates.clone()).edges(&circuit(gates).columns()).last().unwrap();
+        assert!(width(vec![boxed(&[0])]) > 2.0 * COLUMN);
     }
 }

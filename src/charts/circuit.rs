@@ -1,15 +1,23 @@
-//! A straight line of gates as a circuit, or why a program is none. Runs nothing.
+//! Main as a circuit, or why it is none: loops with known bounds are unrolled, bits become wires with gates on them, and everything
+//! else is a box with its text over the wires that it touches. Runs nothing.
+
+use std::collections::{BTreeSet, HashSet};
 
 use reviver_debugger::listing::spell;
 use reviver_isa::function::Function;
-use reviver_isa::instruction::{Base, Class, Instruction, Operand, Place};
-use reviver_isa::module::{Global, Module, Procedure, Role, Shape, Values};
+use reviver_isa::instruction::{
+    Argument, Base, Class, Index, Instruction, Link, Operand, Place, Range, Slice, Term,
+};
+use reviver_isa::module::{Module, Procedure, Shape};
+use reviver_isa::structure::{Block, BlockKind, Counting, Side};
 use reviver_isa::text::Speller;
-use reviver_isa::update::Update;
-use reviver_pictures::circuit::{Circuit, Gate, Wire};
-use reviver_pictures::document::Words;
-use reviver_vm::Program;
-use reviver_vm::values::element_name;
+use reviver_isa::update::{OperandShape, Update};
+use reviver_pictures::circuit::{Circuit, Gate};
+use reviver_vm::explain::Valued;
+use reviver_vm::values::Value;
+use reviver_vm::{Program, State};
+
+use super::wiring::{CellKey, CircuitBound, MOST_COLUMNS, MOST_WIRES, Wiring};
 
 /// Why a program is no circuit: where, and what stands there.
 #[derive(Debug)]
@@ -17,193 +25,489 @@ pub struct NoCircuit {
     pub at: u32,
     /// The instruction, or the statement that became it, as it was written.
     pub text: String,
-    pub cause: &'static str,
+    pub cause: String,
     pub cure: &'static str,
 }
 
 /// What is wrong with an instruction, and what to do.
-type GateRefusal = (&'static str, &'static str);
-
-const GATES: &str = "gates are `xor y, 1`, `xor y, a`, `xor y, a & b`, `not y` and `swap x, y`";
-const FLAT: &str = "a circuit is a straight line: write the rounds out, or let a macro do it";
-
-/// Wires, in the order in which they are first met.
-#[derive(Default)]
-struct Wiring {
-    /// The declaration and the number of the cell in it.
-    wires: Vec<(Base, u64)>,
-    gates: Vec<Gate>,
+struct Refusal {
+    cause: String,
+    cure: &'static str,
 }
 
-/// The circuit of main.
+const KNOWN: &str = "a circuit shows `for` with constant bounds and `if` of loop counters; put what branches on cells into a \
+                     procedure: its call is one box";
+const SMALLER: &str =
+    "unroll less: `--const` changes the bounds of loops, and a procedure is one box where it is called";
+
+/// Upper bound on the rounds of all loops: rounds may be empty.
+const MOST_ROUNDS: u64 = 100_000;
+
+/// The circuit of main. `state` is the program's first one.
 ///
 /// # Errors
-/// The first instruction that is no gate.
-pub fn circuit(program: &Program, file: &str) -> Result<Circuit, Box<NoCircuit>> {
+/// The first branch on what only a run knows, or the first instruction beyond the bounds.
+pub fn circuit(program: &Program, state: State, file: &str) -> Result<Circuit, Box<NoCircuit>> {
     let module = program.module();
     let Some(main) = module.procedures.first() else { return Ok(Circuit::default()) };
-    let mut wiring = Wiring::default();
-    let globals = (0..).zip(&module.globals).filter(|(_, global)| is_wire(global));
-    globals.for_each(|(n, _)| wiring.wires.push((Base::Global(n), 0)));
-    for at in main.entry + 1..main.exit {
-        let Some(instruction) = module.code.get(at as usize) else { break };
-        wiring.add(module, main, instruction).map_err(|(cause, cure)| {
-            let speller = Speller { module, procedure: main };
-            // A part of a statement is told as the statement, and a branch with its label.
-            let expressed = speller.with_expressions(instruction).filter(|_| program.seam(at).is_none());
-            let text = expressed.unwrap_or_else(|| spell(program, at, false));
-            Box::new(NoCircuit { at, text, cause, cure })
-        })?;
-    }
-    Ok(wiring.circuit(module, main, file))
+    let wiring = Wiring::new(module, main);
+    let mut drawing = Drawing { program, module, main, state, counters: Vec::new(), wiring, rounds: 0 };
+    drawing.part(main.entry + 1, main.exit)?;
+    Ok(drawing.wiring.circuit(file))
 }
 
-/// Scalars that are given or result have their wires whatever happens to them.
-fn is_wire(global: &Global) -> bool {
-    global.class == Class::Int && global.shape == Shape::Scalar && global.role != Role::Private
+/// What is drawn so far, and what is known where it goes on.
+struct Drawing<'p> {
+    program: &'p Program,
+    module: &'p Module,
+    main: &'p Procedure,
+    /// Holds the counters of the loops around.
+    state: State,
+    counters: Vec<u32>,
+    wiring: Wiring<'p>,
+    rounds: u64,
 }
 
-impl Wiring {
-    fn add(
-        &mut self,
-        module: &Module,
-        main: &Procedure,
-        instruction: &Instruction,
-    ) -> Result<(), GateRefusal> {
-        let gate = match (instruction.update, &instruction.operands[..]) {
-            (Update::Xor, [target, sources @ ..]) => {
-                let target = self.wire(module, main, target)?;
-                Gate::Flip { controls: self.controls(module, main, instruction.function, sources)?, target }
-            }
-            (Update::Not, [target]) => {
-                Gate::Flip { controls: Vec::new(), target: self.wire(module, main, target)? }
-            }
-            (Update::Swap, [first, second]) => {
-                let (first, second) = (self.wire(module, main, first)?, self.wire(module, main, second)?);
-                Gate::Exchange { first, second }
-            }
-            (Update::Br | Update::From, _) => {
-                return Err(("it branches, and a circuit has no branches", FLAT));
-            }
-            (Update::Call | Update::Uncall, _) => {
-                return Err((
-                    "it calls a procedure, and a circuit shows gates",
-                    "make a macro of the procedure",
-                ));
-            }
-            _ => return Err(("it is no gate on bits", GATES)),
-        };
-        self.gates.push(gate);
+/// A product of bits: all of them are 1, and so are some bits of a constant.
+struct Product {
+    cells: Vec<CellKey>,
+    /// -1 where there is none.
+    constant: i64,
+}
+
+/// What a `xor` by a product does.
+enum Flip {
+    Nothing,
+    Gate(Gate),
+}
+
+impl<'p> Drawing<'p> {
+    /// Draws the instructions from one up to another.
+    fn part(&mut self, from: u32, to: u32) -> Result<(), Box<NoCircuit>> {
+        let mut at = from;
+        while at < to {
+            let next = match self.program.seam(at) {
+                Some((block, seam)) => self.block(block, seam, at),
+                None => self.instruction(at).map(|()| at + 1).map_err(|refusal| self.refused(at, refusal)),
+            }?;
+            at = next.max(at + 1);
+        }
         Ok(())
     }
 
-    /// The wires that a gate looks at: those of a product of bits.
-    fn controls(
-        &mut self,
-        module: &Module,
-        main: &Procedure,
-        function: Function,
-        sources: &[Operand],
-    ) -> Result<Vec<usize>, GateRefusal> {
-        if !matches!(function, Function::Copy | Function::And) {
-            return Err(("it flips by another function than `&`", GATES));
+    fn refused(&self, at: u32, Refusal { cause, cure }: Refusal) -> Box<NoCircuit> {
+        let speller = self.speller();
+        let instruction = self.module.code.get(at as usize);
+        // A part of a statement is told as the statement, and a branch with its label.
+        let expressed = instruction
+            .and_then(|instruction| speller.with_expressions(instruction))
+            .filter(|_| self.program.seam(at).is_none());
+        let text = expressed.unwrap_or_else(|| spell(self.program, at, false));
+        Box::new(NoCircuit { at, text, cause, cure })
+    }
+
+    fn speller(&self) -> Speller<'p> {
+        Speller { module: self.module, procedure: self.main }
+    }
+
+    /// Draws the block that an instruction begins; returns where it goes on behind that, or behind the seam.
+    fn block(&mut self, block: &'p Block, seam: usize, at: u32) -> Result<u32, Box<NoCircuit>> {
+        let end = block.seams.get(seam).map_or(at, |seam| seam.end);
+        match &block.kind {
+            BlockKind::For(counting) => {
+                self.unrolled(block, counting)?;
+                Ok(block.end())
+            }
+            BlockKind::If { .. } => {
+                self.branch(block)?;
+                Ok(block.end())
+            }
+            BlockKind::Loop { .. } => Err(self.refused(
+                at,
+                refusal("its rounds are counted by the run, and a circuit has no loops", KNOWN),
+            )),
+            // What takes their values is told as if it took the expressions.
+            BlockKind::Temporaries => Ok(end),
+            BlockKind::Local | BlockKind::Delocal | BlockKind::Assert { .. } => {
+                let text = self.numbered(&self.speller().words(block, seam));
+                let mut wires = BTreeSet::new();
+                let boxed = (at..end).try_for_each(|at| self.touched(at, &mut wires));
+                boxed.and_then(|()| self.boxed(text, wires)).map_err(|refusal| self.refused(at, refusal))?;
+                Ok(end)
+            }
+            BlockKind::Compute | BlockKind::Macro { .. } => Ok(end),
         }
-        let mut controls = Vec::new();
-        for source in sources {
-            match source {
-                Operand::Int(1) => {}
-                Operand::Int(_) => return Err(("a constant that isn't 1 is no bit that flips", GATES)),
-                source => controls.push(self.wire(module, main, source)?),
+    }
+
+    fn unrolled(&mut self, block: &Block, counting: &Counting) -> Result<(), Box<NoCircuit>> {
+        let at = block.start();
+        let [Some(head), Some(tail)] = [block.seams.first(), block.seams.last()] else { return Ok(()) };
+        let counter = Operand::Place(Place::scalar(Base::Frame(counting.counter)));
+        let place = self.valued().cell(&counter).and_then(|(_, cell)| usize::try_from(cell).ok());
+        let (Some(from), Some(to), Some(place)) =
+            (self.known(&counting.from), self.known(&counting.to), place)
+        else {
+            return Err(self.refused(at, refusal("its bounds are known in a run only", KNOWN)));
+        };
+        let step = i128::from(counting.step.max(1));
+        let count = ((i128::from(to) - i128::from(from)).max(0) + step - 1) / step;
+        self.counters.push(counting.counter);
+        for n in 0..count {
+            self.rounds += 1;
+            if self.rounds > MOST_ROUNDS {
+                return Err(self.refused(
+                    at,
+                    refusal(format!("with it loops have more than {MOST_ROUNDS} rounds, which are too many for a picture"), SMALLER),
+                ));
+            }
+            let number = if counting.reversed { count - 1 - n } else { n };
+            let value = i64::try_from(i128::from(from) + number * step).unwrap_or(i64::MAX);
+            self.state.ints.get_mut(place).into_iter().for_each(|cell| *cell = value);
+            self.part(head.end, tail.start)?;
+        }
+        self.state.ints.get_mut(place).into_iter().for_each(|cell| *cell = 0);
+        self.counters.pop();
+        Ok(())
+    }
+
+    /// Draws the side of an `if` that its condition chooses.
+    fn branch(&mut self, block: &Block) -> Result<(), Box<NoCircuit>> {
+        let holds = block.guard(Side::Entry).and_then(|(predicate, _)| {
+            let compared = |function: Function, a: &Operand, b: &Operand| {
+                Some(function.order()?.holds(self.known(a)?, self.known(b)?))
+            };
+            predicate.values(compared).last().copied().flatten()
+        });
+        let Some(holds) = holds else {
+            return Err(self.refused(
+                block.start(),
+                refusal("it branches on a cell, and a circuit has no branches", KNOWN),
+            ));
+        };
+        match (&block.seams[..], holds) {
+            ([first, second, ..], true) => self.part(first.end, second.start),
+            ([_, second, third, ..], false) => self.part(second.end, third.start),
+            _ => Ok(()),
+        }
+    }
+
+    fn instruction(&mut self, at: u32) -> Result<(), Refusal> {
+        let Some(instruction) = self.module.code.get(at as usize) else { return Ok(()) };
+        match instruction.update.shape() {
+            OperandShape::Branch => {
+                return Err(refusal("it branches, and a circuit has no branches", KNOWN));
+            }
+            OperandShape::Tasks | OperandShape::Boundary => return Ok(()),
+            _ => {}
+        }
+        let gate = match (instruction.update, &instruction.operands[..]) {
+            (Update::Xor, [target, sources @ ..]) => match self.product(instruction.function, sources) {
+                Some(product) => match self.flip(target, product)? {
+                    Some(Flip::Nothing) => return Ok(()),
+                    Some(Flip::Gate(gate)) => Some(gate),
+                    None => None,
+                },
+                None => None,
+            },
+            (Update::Not, [target]) => match self.bit(target) {
+                Some(target) => Some(Gate::Flip { controls: Vec::new(), target: self.wire(target)? }),
+                None => None,
+            },
+            (Update::Swap, [first, second]) => match (self.bit(first), self.bit(second)) {
+                (Some(first), Some(second)) => {
+                    Some(Gate::Exchange { first: self.wire(first)?, second: self.wire(second)? })
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        match gate {
+            Some(gate) => self.wiring.add(gate).map_err(too_large),
+            None => {
+                let text = self.text(instruction);
+                let mut wires = BTreeSet::new();
+                self.touched(at, &mut wires)?;
+                self.boxed(text, wires)
             }
         }
-        controls.dedup();
-        Ok(controls)
     }
 
-    fn wire(&mut self, module: &Module, main: &Procedure, operand: &Operand) -> Result<usize, GateRefusal> {
-        let Operand::Place(place) = operand else {
-            return Err(("it takes something that is no cell", GATES));
-        };
-        let (class, shape) =
-            declared(module, main, place.base).ok_or(("it takes a cell of nobody", GATES))?;
-        if class == Class::Real {
-            return Err(("a real is no bit", GATES));
+    /// A box over the wires that it touches; over all where it touches none, as a switch of the mode does.
+    fn boxed(&mut self, text: String, wires: BTreeSet<usize>) -> Result<(), Refusal> {
+        let wires = if wires.is_empty() { (0..self.wiring.wires()).collect() } else { wires };
+        self.wiring.add(Gate::Box { text, wires: wires.into_iter().collect() }).map_err(too_large)
+    }
+
+    fn wire(&mut self, cell: CellKey) -> Result<usize, Refusal> {
+        self.wiring.wire(cell).map_err(too_large)
+    }
+
+    /// The integer cell that an operand names, if only a constant or a counter chooses it.
+    fn bit(&self, operand: &Operand) -> Option<CellKey> {
+        let Operand::Place(place) = operand else { return None };
+        let (class, shape) = self.wiring.declared(place.base)?;
+        (class == Class::Int && shape != Shape::Stack && !self.is_counter(place.base)).then_some(())?;
+        Some((place.base, self.number(place, shape)?))
+    }
+
+    /// A function of sources as a product of bits, if it is one: of constants and counters, cells, and products of those.
+    fn product(&self, function: Function, sources: &[Operand]) -> Option<Product> {
+        if !matches!(function, Function::Copy | Function::And) {
+            return None;
         }
-        let cell = (place.base, number(place, shape).ok_or(("its index is computed in the run", FLAT))?);
-        let known = self.wires.iter().position(|wire| *wire == cell);
-        Ok(known.unwrap_or_else(|| {
-            self.wires.push(cell);
-            self.wires.len() - 1
-        }))
-    }
-
-    fn circuit(self, module: &Module, main: &Procedure, file: &str) -> Circuit {
-        let wires: Vec<Wire> = self.wires.iter().map(|(base, n)| wire(module, main, *base, *n)).collect();
-        let title = format!("{file} as a circuit");
-        let names = |wire: &usize| {
-            let (base, n) = self.wires.get(*wire).copied().unwrap_or((Base::Global(0), 0));
-            name(module, main, base, n)
-        };
-        let told: Vec<String> = self.gates.iter().map(|gate| in_words(gate, &names)).collect();
-        let description = format!("{} wires, {} gates: {}.", wires.len(), self.gates.len(), told.join("; "));
-        Circuit { words: Words { title, description }, wires, gates: self.gates }
-    }
-}
-
-fn in_words(gate: &Gate, name: &impl Fn(&usize) -> String) -> String {
-    match gate {
-        Gate::Flip { controls, target } if controls.is_empty() => format!("{} flips", name(target)),
-        Gate::Flip { controls, target } => {
-            let controls: Vec<String> = controls.iter().map(name).collect();
-            format!("{} flips where {} is 1", name(target), controls.join(" and "))
+        let mut product = Product { cells: Vec::new(), constant: -1 };
+        for source in sources {
+            let factor = match (self.known(source), self.speller().temporary(source)) {
+                (Some(constant), _) => Product { cells: Vec::new(), constant },
+                (None, Some(temporary)) => self.product(temporary.function, &temporary.sources)?,
+                (None, None) => Product { cells: vec![self.bit(source)?], constant: -1 },
+            };
+            product.constant &= factor.constant;
+            for cell in factor.cells {
+                if !product.cells.contains(&cell) {
+                    product.cells.push(cell);
+                }
+            }
         }
-        Gate::Exchange { first, second } => format!("{} and {} change places", name(first), name(second)),
+        Some(product)
+    }
+
+    /// The controls of a flip by a product; none where it is no flip of a bit. A product that is 0 flips nothing.
+    fn flip(&mut self, target: &Operand, product: Product) -> Result<Option<Flip>, Refusal> {
+        let Some(target) = self.bit(target).filter(|target| !product.cells.contains(target)) else {
+            return Ok(None);
+        };
+        match product.constant {
+            0 => return Ok(Some(Flip::Nothing)),
+            1 => {}
+            -1 if !product.cells.is_empty() => {}
+            _ => return Ok(None),
+        }
+        let controls = product.cells.into_iter().map(|cell| self.wire(cell)).collect::<Result<_, _>>()?;
+        Ok(Some(Flip::Gate(Gate::Flip { controls, target: self.wire(target)? })))
+    }
+
+    fn is_counter(&self, base: Base) -> bool {
+        matches!(base, Base::Frame(variable) if self.counters.contains(&variable))
+    }
+
+    /// The value of an operand that constants and the counters around make.
+    fn known(&self, operand: &Operand) -> Option<i64> {
+        let valued = self.valued();
+        let is_known = |part: &Operand| match part {
+            Operand::Int(_) | Operand::Real(_) => true,
+            Operand::Mode => false,
+            Operand::Place(place) => place.index.is_none() && self.is_counter(place.base),
+        };
+        match valued.value(operand).filter(|_| valued.parts(operand).iter().all(is_known))? {
+            Value::Int(value) => Some(value),
+            Value::Real(_) => None,
+        }
+    }
+
+    fn valued(&self) -> Valued<'_> {
+        Valued { program: self.program, state: &self.state, at: self.main.entry }
+    }
+
+    fn known_term(&self, term: &Term) -> Option<i64> {
+        let cell = term.cell.map_or(Some(0), |cell| self.known(&Operand::Place(Place::scalar(cell))));
+        cell?.checked_add(term.offset)
+    }
+
+    /// The number of a cell in its declaration, if it is known without a run.
+    fn number(&self, place: &Place, shape: Shape) -> Option<u64> {
+        let terms: Vec<u64> = place
+            .index
+            .iter()
+            .flat_map(|index| index.terms())
+            .map(|term| self.known_term(term).and_then(|n| u64::try_from(n).ok()))
+            .collect::<Option<_>>()?;
+        let number = match (shape, &terms[..]) {
+            (Shape::Matrix(_, columns), [row, column]) => {
+                let is_inside = *column < u64::from(columns);
+                is_inside.then(|| row.checked_mul(u64::from(columns))?.checked_add(*column))?
+            }
+            (_, [n]) => Some(*n),
+            (_, []) => Some(0),
+            _ => None,
+        };
+        number.filter(|n| shape == Shape::Stack || *n < shape.cells())
+    }
+
+    /// The wires that an instruction touches.
+    fn touched(&mut self, at: u32, wires: &mut BTreeSet<usize>) -> Result<(), Refusal> {
+        let Some(instruction) = self.module.code.get(at as usize) else { return Ok(()) };
+        for operand in &instruction.operands {
+            self.touched_by(operand, wires)?;
+        }
+        let Link::Calls(calls) = &instruction.link else { return Ok(()) };
+        for call in calls.iter() {
+            for argument in &call.arguments {
+                match argument {
+                    Argument::Scalar(operand) => self.touched_by(operand, wires)?,
+                    Argument::Slice(slice) => self.touched_slice(slice, wires)?,
+                }
+            }
+            for global in globals_of(self.module, call.procedure) {
+                self.touched_cells(Base::Global(global), None, wires)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The wires of the cells that make an operand, and of those that choose them where a run does.
+    fn touched_by(&mut self, operand: &Operand, wires: &mut BTreeSet<usize>) -> Result<(), Refusal> {
+        for part in self.valued().parts(operand) {
+            let Operand::Place(place) = &part else { continue };
+            if self.is_counter(place.base) {
+                continue;
+            }
+            let Some((_, shape)) = self.wiring.declared(place.base) else { continue };
+            let number = self.number(place, shape);
+            self.touched_cells(place.base, number.map(|n| vec![n]), wires)?;
+            for term in place.index.iter().flat_map(|index| index.terms()) {
+                self.touched_term(term, wires)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn touched_term(&mut self, term: &Term, wires: &mut BTreeSet<usize>) -> Result<(), Refusal> {
+        term.cell.map_or(Ok(()), |cell| self.touched_by(&Operand::Place(Place::scalar(cell)), wires))
+    }
+
+    fn touched_slice(&mut self, slice: &Slice, wires: &mut BTreeSet<usize>) -> Result<(), Refusal> {
+        let Some((_, shape)) = self.wiring.declared(slice.base) else { return Ok(()) };
+        let (numbers, terms) = match (slice.range, shape) {
+            (Range::Whole, _) => (None, Vec::new()),
+            (Range::Span { from, to, step }, _) => {
+                let span = (self.known_term(&from), self.known_term(&to));
+                let numbers = match span {
+                    (Some(from), Some(to)) => {
+                        let inside = from.max(0)..to.min(i64::try_from(shape.cells()).unwrap_or(i64::MAX));
+                        let step = usize::try_from(step).unwrap_or(1).max(1);
+                        Some(inside.step_by(step).take(MOST_WIRES + 1).map(i64::unsigned_abs).collect())
+                    }
+                    _ => None,
+                };
+                (numbers, vec![from, to])
+            }
+            (Range::Row(term), Shape::Matrix(_, columns)) => {
+                let columns = u64::from(columns);
+                let row = self.known_term(&term).and_then(|row| u64::try_from(row).ok());
+                let cells = |row: u64| {
+                    (0..columns).take(MOST_WIRES + 1).map(|n| row.saturating_mul(columns) + n).collect()
+                };
+                (row.map(cells), vec![term])
+            }
+            (Range::Column(term), Shape::Matrix(rows, columns)) => {
+                let (rows, columns) = (u64::from(rows), u64::from(columns));
+                let column = self.known_term(&term).and_then(|column| u64::try_from(column).ok());
+                let cells =
+                    |column: u64| (0..rows).take(MOST_WIRES + 1).map(|n| n * columns + column).collect();
+                (column.map(cells), vec![term])
+            }
+            (Range::Row(term) | Range::Column(term), _) => (None, vec![term]),
+        };
+        self.touched_cells(slice.base, numbers, wires)?;
+        terms.iter().try_for_each(|term| self.touched_term(term, wires))
+    }
+
+    /// The wires of some cells of a declaration; of all where none are named. A stack is one wire.
+    fn touched_cells(
+        &mut self,
+        base: Base,
+        numbers: Option<Vec<u64>>,
+        wires: &mut BTreeSet<usize>,
+    ) -> Result<(), Refusal> {
+        let Some((_, shape)) = self.wiring.declared(base) else { return Ok(()) };
+        let numbers = match (shape, numbers) {
+            (Shape::Stack, _) => vec![0],
+            (_, Some(numbers)) => numbers,
+            (shape, None) => (0..shape.cells()).take(MOST_WIRES + 1).collect(),
+        };
+        for n in numbers {
+            wires.insert(self.wire((base, n))?);
+        }
+        Ok(())
+    }
+
+    /// An instruction as it stands in the text, with numbers for counters.
+    fn text(&self, instruction: &Instruction) -> String {
+        let mut instruction = instruction.clone();
+        for operand in &mut instruction.operands {
+            self.number_in(operand);
+        }
+        let speller = self.speller();
+        let text = speller.with_expressions(&instruction);
+        self.numbered(&text.unwrap_or_else(|| speller.instruction(&instruction, |other| format!("#{other}"))))
+    }
+
+    fn number_in(&self, operand: &mut Operand) {
+        let Operand::Place(Place { index: Some(index), .. }) = operand else { return };
+        let known = |term: &Term| match self.known_term(term) {
+            Some(offset) => Term { cell: None, offset },
+            None => *term,
+        };
+        **index = match &**index {
+            Index::One(term) => Index::One(known(term)),
+            Index::Two(row, column) => Index::Two(known(row), known(column)),
+        };
+    }
+
+    /// A text with the numbers of the counters in the place of their names.
+    fn numbered(&self, text: &str) -> String {
+        let speller = self.speller();
+        let counter = |word: &str| {
+            // The innermost of those with the name is meant.
+            let base = self.counters.iter().rev().map(|counter| Base::Frame(*counter));
+            let found = base.into_iter().find(|base| speller.name(*base) == word)?;
+            self.known(&Operand::Place(Place::scalar(found)))
+        };
+        let is_of_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+        let mut numbered = String::new();
+        for part in text.split_inclusive(|c| !is_of_word(c)) {
+            let (word, sign) = match part.strip_suffix(|c| !is_of_word(c)) {
+                Some(word) => (word, part.get(word.len()..).unwrap_or_default()),
+                None => (part, ""),
+            };
+            numbered += &counter(word).map_or_else(|| word.to_owned(), |value| value.to_string());
+            numbered += sign;
+        }
+        numbered
     }
 }
 
-fn declared(module: &Module, main: &Procedure, base: Base) -> Option<(Class, Shape)> {
-    match base {
-        Base::Global(n) => module.globals.get(n as usize).map(|global| (global.class, global.shape)),
-        Base::Frame(n) => main.frame.get(n as usize).map(|variable| (variable.class, variable.shape)),
-        Base::Parameter(_) => None,
-    }
+fn refusal(cause: impl Into<String>, cure: &'static str) -> Refusal {
+    Refusal { cause: cause.into(), cure }
 }
 
-/// The number of a cell in its declaration, if it is known without a run.
-fn number(place: &Place, shape: Shape) -> Option<u64> {
-    let terms: Vec<u64> = place
-        .index
-        .iter()
-        .flat_map(|index| index.terms())
-        .map(|term| u64::try_from(term.offset).ok().filter(|_| term.cell.is_none()))
-        .collect::<Option<_>>()?;
-    match (shape, &terms[..]) {
-        (Shape::Matrix(_, columns), [row, column]) => Some(row * u64::from(columns) + column),
-        (_, [n]) => Some(*n),
-        (_, []) => Some(0),
-        _ => None,
-    }
-}
-
-fn name(module: &Module, main: &Procedure, base: Base, n: u64) -> String {
-    let shape = declared(module, main, base).map_or(Shape::Scalar, |(_, shape)| shape);
-    element_name(Speller { module, procedure: main }.name(base), shape, usize::try_from(n).unwrap_or(0))
-}
-
-/// A wire with its name where it is given or results, and its number where that is known.
-fn wire(module: &Module, main: &Procedure, base: Base, n: u64) -> Wire {
-    let name = name(module, main, base, n);
-    let global = match base {
-        Base::Global(global) => module.globals.get(global as usize),
-        _ => None,
+fn too_large(bound: CircuitBound) -> Refusal {
+    let cause = match bound {
+        CircuitBound::Columns => format!("with it the circuit has more than {MOST_COLUMNS} columns"),
+        CircuitBound::Wires => format!("with it the circuit has more than {MOST_WIRES} wires"),
     };
-    let role = global.map_or(Role::Private, |global| global.role);
-    let initial = match global.map(|global| &global.initial) {
-        Some(Values::Ints(ints)) => usize::try_from(n).ok().and_then(|n| ints.get(n)).copied().unwrap_or(0),
-        _ => 0,
-    };
-    let known = format!("{name} = {initial}");
-    let start = if role.is_given() { name.clone() } else { known.clone() };
-    let end = if role.is_result() { name } else { known };
-    Wire { start, end }
+    refusal(cause, SMALLER)
+}
+
+/// The globals that a procedure names, and those that it calls.
+fn globals_of(module: &Module, procedure: u32) -> BTreeSet<u32> {
+    let (mut found, mut seen, mut open) = (BTreeSet::new(), HashSet::new(), vec![procedure]);
+    while let Some(number) = open.pop() {
+        let Some(procedure) = module.procedures.get(number as usize).filter(|_| seen.insert(number)) else {
+            continue;
+        };
+        let code = module.code.get(procedure.entry as usize..procedure.exit as usize).unwrap_or_default();
+        for instruction in code {
+            instruction.visit_bases(|base| {
+                if let Base::Global(global) = base {
+                    found.insert(global);
+                }
+            });
+            if let Link::Calls(calls) = &instruction.link {
+                open.extend(calls.iter().map(|call| call.procedure));
+            }
+        }
+    }
+    found
 }

@@ -3,3 +3,4 @@
 pub mod calls;
 pub mod circuit;
 pub mod flow;
+mod wiring;

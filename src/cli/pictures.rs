@@ -102,13 +102,14 @@ pub enum GraphPart {
     Calls,
 }
 
-/// Draw a program of gates as a circuit: wires for cells, gates from left to right.
+/// Draw a program as a circuit: wires for cells, gates from left to right.
 ///
-/// The program is a straight line of `xor`, `not` and `swap` on cells that hold a bit, as the macros of `programs/lib/logic.rasm`
-/// make it. Anything else is refused, with its place.
+/// `xor`, `not` and `swap` on cells that hold a bit are gates, as the macros of `programs/lib/logic.rasm` make them; any other
+/// statement and each call is a box. Loops with constant bounds are unrolled, up to 1,000 columns. Branches on cells are refused.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:
-  reviver circuit course/book/programs/full_adder.rasm -o adder.svg")]
+#[command(after_help = "Examples:
+  reviver circuit course/book/programs/full_adder.rasm -o adder.svg
+  reviver circuit programs/adder.rasm --const WIDTH=4 -o adder4.svg")]
 pub struct CircuitOptions {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,

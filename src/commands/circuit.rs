@@ -1,5 +1,6 @@
-//! `reviver circuit`: a straight line of gates, drawn on wires.
+//! `reviver circuit`: main as gates and boxes, drawn on wires.
 
+use reviver_vm::Machine;
 use serde_json::json;
 
 use crate::charts::circuit::{NoCircuit, circuit};
@@ -12,7 +13,8 @@ pub fn run(options: &CircuitOptions) -> Fallible {
     let module = load::module(&options.file, &options.constants)?;
     let program = load::program(&options.file, module)?;
     let name = read::name(&options.file);
-    let circuit = circuit(&program, &read::titled(&options.file)).map_err(|error| {
+    let begin = Machine::at_begin(program.clone()).map_err(|error| load::no_memory(&options.file, &error))?;
+    let circuit = circuit(&program, begin.into_state(), &read::titled(&options.file)).map_err(|error| {
         let structure = &program.module().structure;
         let file = structure.file(error.at).map_or(name.clone(), str::to_owned);
         refused(&file, structure.line(error.at), &error)

@@ -320,19 +320,120 @@ fn a_circuit_has_its_gates() {
     assert_eq!(picture.count("text"), 8, "a name at both ends of each wire");
 }
 
+/// The description of the circuit of a text, and its picture.
+fn circuit_of(text: &str) -> Picture {
+    let folder = Folder::new();
+    let file = folder.file("circuit.rasm", text);
+    Picture::of(&reviver(&format!("circuit {file}")).expect(0).stdout)
+}
+
+#[test]
+fn loops_with_known_bounds_are_unrolled() {
+    // Each row takes its bits, goes through the gate, and gives them back, twice: 12 bits are 1 among 0 to 7.
+    let gates = Picture::of(&reviver("circuit programs/gates.rasm").expect(0).stdout);
+    assert!(gates.description.starts_with("19 wires, 128 gates: "), "{}", gates.description);
+    let told = |picture: &Picture, words: &str| picture.description.matches(words).count();
+    assert_eq!(told(&gates, "c flips where a and b is 1"), 32);
+    assert_eq!(told(&gates, "add ccnot[7], 4 * a + 2 * b + c"), 1);
+    // The last one ends with a full stop.
+    assert_eq!(told(&gates, "a flips;") + told(&gates, "b flips;") + told(&gates, "c flips;"), 48 - 1);
+
+    let adder = Picture::of(&reviver("circuit programs/adder.rasm").expect(0).stdout);
+    assert!(adder.description.starts_with("20 wires, 55 gates: call unpack(a, A);"), "{}", adder.description);
+    assert_eq!((told(&adder, "call unpack("), told(&adder, "vacate ")), (4, 2));
+    assert!(adder.description.contains("A[7] flips where A[6] and B[7] is 1; carry flips where A[7] is 1"));
+    let narrow = Picture::of(&reviver("circuit programs/adder.rasm --const WIDTH=2").expect(0).stdout);
+    assert!(narrow.description.starts_with("8 wires, 19 gates: "), "{}", narrow.description);
+
+    let description = |text: &str| circuit_of(text).description;
+    let nested = ".inout A[6]\n for i in 0..3\n for j in i..3 step 2 reversed\n xor A[2*i + 1], A[j+1 - 1] & 1\n \
+                  rof\n rof\n";
+    let nested = description(&nested.replace("A[2*i + 1], A[j+1 - 1]", "A[i + 3], A[j]"));
+    let flips =
+        ["A[3] flips where A[2]", "A[3] flips where A[0]", "A[4] flips where A[1]", "A[5] flips where A[2]"];
+    assert!(nested.ends_with(&format!("{} is 1.", flips.join(" is 1; "))), "{nested}");
+    let back = description(
+        ".inout A[3]\n compute\n for i in 0..2\n swap A[i], A[i+1]\n rof\n apply\n not A[0]\n uncompute\n",
+    );
+    let there = ["A[0] and A[1] change places", "A[1] and A[2] change places"];
+    let [first, second] = there;
+    assert!(back.ends_with(&format!("{first}; {second}; A[0] flips; {second}; {first}.")), "{back}");
+    let chosen = description(
+        ".inout a, b\n for i in 0..4\n if i > 1 and i != 3\n not a\n else\n not b\n fi i > 1 and i != 3\n rof\n",
+    );
+    assert!(chosen.ends_with("4 gates: b flips; b flips; a flips; b flips."), "{chosen}");
+    assert!(description(".inout a\n for i in 3..3\n not a\n rof\n").starts_with("1 wires, 0 gates"));
+}
+
+#[test]
+fn what_is_no_gate_is_a_box_over_its_wires() {
+    let mixed = Picture::of(&reviver("circuit course/book/programs/mixed.rasm").expect(0).stdout);
+    assert!(mixed.description.contains("add x, 2"), "{}", mixed.description);
+    let boxes = |text: &str| {
+        let picture = circuit_of(text);
+        // Boxes have round corners.
+        let boxed = picture
+            .elements
+            .iter()
+            .filter(|(name, attributes)| name == "rect" && attributes.get("rx").is_some_and(|rx| rx == "3"));
+        boxed.count()
+    };
+    for (text, count) in [
+        (".inout a, b\n add a, b\n", 1),
+        (".inout a, b\n xor a, b + 1\n xor a, 5\n xor a, b | 1\n", 3),
+        (".inout x: real, y: real\n add y, x * x / (x + 1)\n swap x, y\n", 2),
+        (".inout A[4], k\n add A[k], 1\n", 1),
+        (".inout a\n local t = a + 1\n xor a, 1\n xor a, 1\n delocal t = a + 1\n", 2),
+        (".inout a\n assert a == 0 or a == 1\n show a\n", 2),
+        (
+            ".inout A[4]\n.out b\n call f(A[1..3])\n uncall f(A[0..2])\n.proc f(inout s[])\n add b, len(s)\n.end\n",
+            2,
+        ),
+        (".inout a, b\n par f(a), f(b)\n.proc f(inout x)\n add x, 1\n.end\n", 2),
+        (
+            ".inout M[2, 2]\n for i in 0..2\n call f(M[i, ..])\n rof\n.proc f(inout s[])\n add s[0], 1\n.end\n",
+            2,
+        ),
+        (".inout a\n push a\n pop a\n", 2),
+    ] {
+        assert_eq!(boxes(text), count, "{text}");
+    }
+}
+
 #[test]
 fn what_is_no_circuit_is_refused_with_its_place() {
     let branches = reviver("circuit programs/fib.rasm").expect(3);
     // As it stands in the text, with its label.
-    branches.says("fib.rasm:27: `from again, a != 0`");
+    branches.says("fib.rasm:27: `from again, a != 0`").says("its call is one box");
     let folder = Folder::new();
-    let block =
-        folder.file("block.rasm", ".inout a, b\n        if a == 1\n            not b\n        fi a == 1\n");
-    reviver(&format!("circuit {block}")).expect(3).says("block.rasm:2: `if a == 1`").says("it branches");
-    reviver("circuit course/book/programs/mixed.rasm")
-        .expect(3)
-        .says("mixed.rasm:5: `add x, 2`")
-        .says("gates are");
+    for (text, words) in [
+        (
+            ".inout a, b\n        if a == 1\n            not b\n        fi a == 1\n",
+            "refused.rasm:2: `if a == 1`",
+        ),
+        (
+            ".inout a, n\n        for i in 0..n\n            not a\n        rof\n",
+            "refused.rasm:2: `for i in 0..n`",
+        ),
+        (".inout a, n\n from a == 0\n add a, 1\n until a == n\n", "refused.rasm:2: `from a == 0`"),
+        (
+            ".inout A[2000]\n call f(A)\n.proc f(inout s[])\n add s[0], 1\n.end\n",
+            "refused.rasm:2: `call f(A)`",
+        ),
+        (
+            ".inout a\n for i in 0..1001\n not a\n rof\n",
+            "refused.rasm:3: `not a` can't be drawn as a circuit: with it the circuit has more than 1000 columns",
+        ),
+        (
+            ".inout a\n for i in 0..9000000000000000000\n xor a, 0\n rof\n",
+            "refused.rasm:2: `for i in 0..9000000000000000000`",
+        ),
+    ] {
+        let file = folder.file("refused.rasm", text);
+        reviver(&format!("circuit {file}")).expect(3).says(words).says("help: ");
+    }
+    let most = folder.file("most.rasm", ".inout a\n for i in 0..1000\n not a\n rof\n");
+    reviver(&format!("circuit {most}")).expect(0);
 }
 
 #[test]
