@@ -16,7 +16,7 @@ use reviver_isa::module::{
 };
 use reviver_isa::predicate::Predicate;
 use reviver_isa::structure::{Block, BlockKind, Counting, NameScope, Seam, Structure, Temporary};
-use reviver_isa::update::OperandShape;
+use reviver_isa::update::{OperandShape, Update};
 
 use crate::format::text::recorded_place;
 
@@ -52,6 +52,28 @@ pub(crate) fn flat_text(module: &Module, beside: Beside<'_>) -> String {
     let mut text = ModuleText::of(module, Some(beside));
     text.program();
     text.out
+}
+
+/// Some instructions of a module, each as the text of the module has it, in one line and with its label: `top: br done, n == 0`.
+/// The bounds of a procedure are `.proc scan` and `.end of scan`.
+pub fn instructions(module: &Module, which: impl IntoIterator<Item = u32>) -> Vec<String> {
+    let mut text = ModuleText::of(module, None);
+    let line = |at: u32| {
+        let behind = module.procedures.partition_point(|procedure| procedure.entry <= at);
+        let procedure = behind.checked_sub(1).and_then(|n| module.procedures.get(n));
+        let (Some(procedure), Some(instruction)) = (procedure, module.code.get(at as usize)) else {
+            return String::new();
+        };
+        match instruction.update {
+            Update::Enter => return format!(".proc {}", procedure.name),
+            Update::Exit => return format!(".end of {}", procedure.name),
+            _ => {}
+        }
+        text.out.clear();
+        text.instruction(procedure, at, instruction);
+        text.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    which.into_iter().map(line).collect()
 }
 
 /// The comment of an instruction, by its number.

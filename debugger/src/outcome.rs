@@ -3,7 +3,7 @@
 
 use reviver_vm::explain::Explanation;
 use reviver_vm::garbage::Garbage;
-use reviver_vm::{ShownValue, Travel};
+use reviver_vm::{Cause, ShownValue, Travel};
 
 use crate::listing::Line;
 use crate::memory::Cell;
@@ -47,9 +47,32 @@ pub enum Reason {
     Fence,
     /// The session goes no further from step 0.
     StepLimit,
+    /// A search for a write has found none. The session is where it was.
+    NoWrite(Box<NoWrite>),
+}
+
+/// How far a search for a write has looked in vain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoWrite {
+    /// The cells, in the words of the program.
+    pub cells: String,
+    pub has_condition: bool,
+    /// The last step of the search, and why it is the last one.
+    pub step: i64,
+    pub end: StopKind,
 }
 
 impl Reason {
+    /// Whether the history has nothing further in that direction: it is at its bound, or the run traps. Memory may be
+    /// there again.
+    pub fn ends_the_history(&self) -> bool {
+        match self {
+            Reason::HistoryBegin | Reason::HistoryEnd => true,
+            Reason::Trap(explanation) => !matches!(explanation.cause, Cause::NoMemory(_)),
+            _ => false,
+        }
+    }
+
     /// Without its particulars.
     pub fn kind(&self) -> StopKind {
         match self {
@@ -64,6 +87,7 @@ impl Reason {
             Reason::Interrupted => StopKind::Interrupted,
             Reason::Fence => StopKind::Fence,
             Reason::StepLimit => StopKind::StepLimit,
+            Reason::NoWrite(_) => StopKind::NoWrite,
         }
     }
 }
@@ -77,19 +101,21 @@ pub enum StopKind {
     End,
     Fence,
     Interrupted,
+    NoWrite,
     StepLimit,
     Trap,
     Watchpoint,
 }
 
 impl StopKind {
-    pub const ALL: [StopKind; 9] = [
+    pub const ALL: [StopKind; 10] = [
         StopKind::Arrived,
         StopKind::Begin,
         StopKind::Breakpoint,
         StopKind::End,
         StopKind::Fence,
         StopKind::Interrupted,
+        StopKind::NoWrite,
         StopKind::StepLimit,
         StopKind::Trap,
         StopKind::Watchpoint,
@@ -103,6 +129,7 @@ impl StopKind {
             StopKind::End => "end",
             StopKind::Fence => "fence",
             StopKind::Interrupted => "interrupted",
+            StopKind::NoWrite => "no-write",
             StopKind::StepLimit => "step-limit",
             StopKind::Trap => "trap",
             StopKind::Watchpoint => "watchpoint",

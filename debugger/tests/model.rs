@@ -460,11 +460,15 @@ impl<'a> Play<'a> {
         let condition = Condition::random(dice, true);
         let model = self.model;
         let (fences, trigger) = (&self.points.fences, Trigger::Watch(Watched::cell(&cell)));
+        let mut is_found = false;
         let to = walk(model, self.here, travel, |from, to| {
             let is_change = model.value(&cell, from) != model.value(&cell, to);
             let holds = condition.is_none_or(|condition| condition.holds(model, &trigger, from.max(to)));
-            fences.contains(&to) || is_change && holds
+            is_found = fences.contains(&to) || is_change && holds;
+            is_found
         });
+        // Without such a write the session stays.
+        let to = if is_found { to } else { self.here };
         let more = condition.map_or(String::new(), |condition| format!(" and {}", condition.text(&cell)));
         let text = format!("$old != $new{more}");
         let motion = match travel {

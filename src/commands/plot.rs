@@ -66,7 +66,7 @@ fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<B
     let constants = load::constants(&given.file, &bytes, &given.constants)?;
     let opened = OpenedProgram::open_with(&read::name(&given.file), bytes, read::files(), &constants);
     let session = Session::at_begin(opened.map_err(Failure::load)?).map_err(Failure::load)?;
-    session.places(place).map_err(|error| {
+    session.places_to_stop(place).map_err(|error| {
         let error = CommandError::from(error);
         let plain =
             "a place is a line with an instruction (`12`, `file:12`), a label or a procedure".to_owned();

@@ -33,7 +33,7 @@ fn with_text(sources: &Sources, what: &str, explanation: &Explanation) -> Option
     let related = others.filter(|label| is_elsewhere(label.span)).collect();
     let procedure =
         (explanation.procedure != "main").then(|| format!("in the procedure `{}`", explanation.procedure));
-    let notes = explanation.notes.iter().cloned().chain(procedure).chain(called(explanation)).collect();
+    let notes = explanation.notes.iter().cloned().chain(procedure).chain(explanation.called()).collect();
     let report = RunReport {
         what,
         message: &explanation.message,
@@ -43,46 +43,6 @@ fn with_text(sources: &Sources, what: &str, explanation: &Explanation) -> Option
         help: explanation.help.as_deref(),
     };
     Some(render::report(sources, &report, load::color()))
-}
-
-/// So many calls are told to people that differ from the one before.
-const CALLS_TOLD: usize = 3;
-
-/// Who has called, from the innermost outward; what a recursion calls again and again, once.
-fn called(explanation: &Explanation) -> impl Iterator<Item = String> {
-    let alike = explanation.calls.chunk_by(|a, b| call_told(a) == call_told(b));
-    let mut told: Vec<String> = Vec::new();
-    let mut open = explanation.depth;
-    for calls in alike.take(CALLS_TOLD) {
-        open = open.saturating_sub(calls.len());
-        told.extend(calls.first().map(|call| match calls.len() {
-            1 => call_told(call),
-            2 => call_told(call) + ", and once more from there",
-            times => format!("{}, and {} times more from there", call_told(call), times - 1),
-        }));
-    }
-    let others = (open > 0).then(|| match open {
-        1 => "and one call more is open".to_owned(),
-        others => format!("and {others} calls more are open"),
-    });
-    told.into_iter().chain(others)
-}
-
-/// "called by `call down(b)` on line 7", "task 2 of 2: `down(b)` on line 7"
-fn call_told(OpenCall { words, spot, task, .. }: &OpenCall) -> String {
-    let place = match spot {
-        Some(Spot { line, file: None, .. }) => format!(" on line {line}"),
-        Some(Spot { line, file: Some(file), .. }) => format!(" on line {line} of {file}"),
-        None => String::new(),
-    };
-    match task {
-        None => format!("called by `{words}`{place}"),
-        Some(OpenTask::Listed { of: 1, .. }) => format!("in a task, `{words}`{place}"),
-        Some(OpenTask::Listed { number, of }) => format!("in task {number} of {of}, `{words}`{place}"),
-        Some(OpenTask::Round { counter, value }) => {
-            format!("in the task with {counter} = {value}, `{words}`{place}")
-        }
-    }
 }
 
 /// As far as an image tells it.
@@ -98,7 +58,7 @@ fn without_text(what: &str, file: &str, explanation: &Explanation) -> String {
         let place = place(file, spot.file.as_deref(), Some(spot.line));
         let _ = writeln!(text, "   = `{words}` ({place}): {label}");
     }
-    for note in explanation.notes.iter().cloned().chain(called(explanation)) {
+    for note in explanation.notes.iter().cloned().chain(explanation.called()) {
         let _ = writeln!(text, "   = note: {note}");
     }
     if let Some(help) = &explanation.help {
@@ -138,10 +98,10 @@ pub fn object(explanation: &Explanation) -> Json {
     Json::Object(members)
 }
 
-fn call_object(OpenCall { caller, words, spot, task }: &OpenCall) -> Json {
+fn call_object(OpenCall { caller, statement, spot, task }: &OpenCall) -> Json {
     let mut members = spot.as_ref().map(located).unwrap_or_default();
     members.insert("procedure".into(), caller.clone().into());
-    members.insert("words".into(), words.clone().into());
+    members.insert("words".into(), statement.clone().into());
     match task {
         None => {}
         Some(OpenTask::Listed { number, .. }) => _ = members.insert("task".into(), (*number).into()),

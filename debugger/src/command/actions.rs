@@ -84,7 +84,7 @@ pub fn reverse_until(console: &mut Console, row: CommandRow, rest: &str) -> Comm
 }
 
 fn run_to(console: &mut Console, row: CommandRow, rest: &str, travel: Travel) -> CommandResult {
-    let (places, _) = console.session.places(row.something(rest, "a place")?)?;
+    let (places, _) = console.session.places_to_stop(row.something(rest, "a place")?)?;
     motion(Ok(console.session.run_to(&places, travel)))
 }
 

@@ -1,7 +1,9 @@
 //! The commands that print the program: source lines and instructions. What was listed last is theirs,
 //! so that the next page follows it.
 
-use super::console::{CommandError, CommandResult, CommandRow, Console, Listed, Outcome};
+use reviver_assembler::disassemble;
+
+use super::console::{CommandError, CommandResult, CommandRow, Console, InstructionLine, Listed, Outcome};
 use crate::listing::{Line, spell};
 use crate::session::{MOST_COUNTED, Session};
 use crate::timeline::Moment;
@@ -124,13 +126,15 @@ pub fn info_line(console: &mut Console, _: CommandRow, rest: &str) -> CommandRes
     Ok(Outcome::Line { name: session.listing().name(line), instructions: instructions(session, found) })
 }
 
-/// Instructions: index, text, whether it is the next one.
-fn instructions(session: &Session, which: impl Iterator<Item = u32>) -> Vec<(u32, String, bool)> {
-    let next = session.next_instruction();
-    let line = |at: u32| {
-        let label = crate::listing::label(session.program().module(), at);
-        let label = label.map_or(String::new(), |label| format!("{label}: "));
-        (at, format!("{label}{}", spell(session.program(), at, false)), next == Some(at))
+/// The instructions as the machine has them, each with the statement that it is a part of.
+fn instructions(session: &Session, which: impl Iterator<Item = u32>) -> Vec<InstructionLine> {
+    let (program, listing, next) = (session.program(), session.listing(), session.next_instruction());
+    let which: Vec<u32> = which.collect();
+    let texts = disassemble::instructions(program.module(), which.iter().copied());
+    let line = |(at, text): (u32, String)| {
+        let line = listing.name(listing.line(at));
+        let words = Some(spell(program, at, false)).filter(|words| !text.ends_with(words.as_str()));
+        InstructionLine { at, text, line, words, is_next: next == Some(at) }
     };
-    which.map(line).collect()
+    which.into_iter().zip(texts).map(line).collect()
 }

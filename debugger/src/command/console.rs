@@ -114,6 +114,8 @@ pub struct Command {
     /// What a line of keys calls it, in few words: ` S back ←`.
     pub word: &'static str,
     pub help: &'static str,
+    /// First arguments that do something of their own, and what they do, without a full stop.
+    pub forms: &'static [(&'static str, &'static str)],
     /// What its first argument names.
     pub argument: ArgumentKind,
     pub action: CommandAction,
@@ -129,6 +131,13 @@ impl Command {
     /// Whether only a screen can carry it out.
     pub fn is_of_screen(&self) -> bool {
         matches!(self.action, CommandAction::Screen(_))
+    }
+
+    /// What it does with these arguments.
+    pub fn summary_with(&self, arguments: &str) -> &'static str {
+        let first = arguments.split_whitespace().next().unwrap_or_default();
+        let form = self.forms.iter().find(|(form, _)| *form == first);
+        form.map_or_else(|| self.summary(), |(_, does)| does)
     }
 
     /// The first sentence of its help.
@@ -150,10 +159,12 @@ pub(super) type CommandResult = Result<Outcome, CommandError>;
 pub(super) type CommandRow = &'static Command;
 
 /// A table: what its rows act on, its name, what stands before the names of its rows, and the rows in groups. What a
-/// line of keys calls a row stands behind its `as`, where that isn't its name.
+/// line of keys calls a row stands behind its `as`, where that isn't its name. A row whose arguments do different things
+/// ends with those and what they do.
 macro_rules! commands {
     ($on:ident $(#[$doc:meta])+ $table:ident $before:literal $($group:ident {$(
-        $name:literal $(as $word:literal)? [$($alias:literal),*] $usage:literal $argument:expr => $action:expr, $help:literal;
+        $name:literal $(as $word:literal)? [$($alias:literal),*] $usage:literal $argument:expr => $action:expr, $help:literal
+        $({$($form:literal: $does:literal),+})?;
     )+})+) => {
         $(#[$doc])+
         pub static $table: &[Command] = &[$($(Command {
@@ -163,6 +174,7 @@ macro_rules! commands {
             usage: concat!($before, $name, $usage),
             word: $crate::command::console::first(&[$($word,)? $name]),
             help: $help,
+            forms: &[$($(($form, $does)),+)?],
             argument: $argument,
             action: $crate::command::console::CommandAction::$on($action),
         }),+),+];
@@ -177,6 +189,19 @@ pub(super) const fn first(words: &[&'static str]) -> &'static str {
         [word, ..] => word,
         [] => "",
     }
+}
+
+/// An instruction as the machine has it, and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstructionLine {
+    pub at: u32,
+    /// As a disassembly has it: `add.mul value$1, m[i], x`.
+    pub text: String,
+    /// The line of the source: `line 5`.
+    pub line: String,
+    /// The part of the statement there that became the instruction, where that is no instruction by itself: `compute m[i] * x`.
+    pub words: Option<String>,
+    pub is_next: bool,
 }
 
 /// What a command came to.
@@ -211,12 +236,11 @@ pub enum Outcome {
     Code(CodePane),
     /// Lines with how often they were executed.
     Counts(Vec<CodeLine>),
-    /// Instructions: index, text, whether it is the next one.
-    Instructions(Vec<(u32, String, bool)>),
+    Instructions(Vec<InstructionLine>),
     /// A source line and its instructions.
     Line {
         name: String,
-        instructions: Vec<(u32, String, bool)>,
+        instructions: Vec<InstructionLine>,
     },
     /// The frame that is selected.
     Frame(FrameView),
@@ -351,6 +375,9 @@ impl CommandError {
                         Some(format!("`{name}` is {procedure}'s: `{command}` selects its frame"))
                     }
                 }
+            }
+            CommandError::Session(SessionError::BeforeStart(_)) => {
+                Some("`main` names its first instruction".into())
             }
             CommandError::Session(SessionError::Expression(ExpressionError::Assignment)) => {
                 Some("`==` compares; the command `set a = 1` changes a cell".into())

@@ -35,7 +35,11 @@ commands! {
     }
     Points {
     "toggle" [] " break PLACE | watch CELL | plot CELL | fence" ArgumentKind::OneOf(TOGGLED_WORDS) => toggle,
-        "Set it, or take it away if it is set.";
+        "Set it, or take it away if it is set."
+        {"break": "Set a breakpoint, or take it away",
+         "watch": "Watch a cell, or stop watching it",
+         "plot": "Plot a cell over the known steps, or stop plotting it",
+         "fence": "Put a fence at the current step, or take it away"};
     }
     Values {
     "adjoint" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Adjoint),
@@ -47,13 +51,28 @@ commands! {
     "close" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Close),
         "Take the answer away.";
     "focus" [] " PANE | next | previous" ArgumentKind::Pane => focus,
-        "Go to a pane.";
+        "Go to a pane."
+        {"next": "Go to the next pane",
+         "previous": "Go to the pane before"};
     "cursor" [] " up | down | left | right | page-up | page-down | top | bottom" ArgumentKind::OneOf(MOVE_WORDS) => cursor,
-        "Move the cursor in the pane. In an answer `right` unfolds a row, and `left` folds it, or goes to the one that it belongs to.";
+        "Move the cursor in the pane. In an answer `right` unfolds a row, and `left` folds it, or goes to the one that it belongs to."
+        {"up": "Move the cursor up",
+         "down": "Move the cursor down",
+         "left": "Move the cursor to the left. In an answer, fold a row",
+         "right": "Move the cursor to the right. In an answer, unfold a row",
+         "page-up": "Move the cursor up by a page",
+         "page-down": "Move the cursor down by a page",
+         "top": "Move the cursor to the first row",
+         "bottom": "Move the cursor to the last row"};
     "array" [] " NAME | next | previous" ArgumentKind::OneOf(&["next", "previous"]) => array,
-        "Show another array.";
+        "Show another array."
+        {"next": "Show the next array",
+         "previous": "Show the array before"};
     "zoom" [] " [FROM..TO | in | out | all]" ArgumentKind::OneOf(&["in", "out", "all"]) => zoom,
-        "Give the pane the whole screen, or no more. Or let the time bar, and the plots, show the steps FROM to TO only; less or more around the present; or all again.";
+        "Give the pane the whole screen, or no more. Or let the time bar, and the plots, show the steps FROM to TO only; less or more around the present; or all again."
+        {"in": "Let the time bar and the plots show fewer steps, around the present",
+         "out": "Let the time bar and the plots show more steps, around the present",
+         "all": "Let the time bar and the plots show all steps"};
     "here" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Here),
         "Move the cursor to the next instruction. In another frame than the innermost that is its call.";
     "search" [] " [TEXT]" ArgumentKind::None => search,
@@ -69,7 +88,10 @@ commands! {
     "keys" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Keys),
         "Show the keys, and what they do.";
     "tour" [] " [next | back | leave]" ArgumentKind::OneOf(TURN_WORDS) => tour,
-        "Begin the tour, or turn its pages. It explains the screen and each step in words.";
+        "Begin the tour, or turn its pages. It explains the screen and each step in words."
+        {"next": "Begin the tour, or turn to its next page",
+         "back": "Turn to the page before in the tour",
+         "leave": "Leave the tour"};
     "mouse" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Mouse),
         "Switch the mouse on, or off.";
     "redraw" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Redraw),

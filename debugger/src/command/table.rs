@@ -6,7 +6,7 @@ use reviver_assembler::suggest::nearest;
 use super::actions::*;
 use super::arguments::split_word;
 use super::code::{disassemble, list};
-pub use super::console::{ArgumentKind, Command, CommandAction, CommandGroup};
+pub use super::console::{ArgumentKind, Command, CommandAction, CommandGroup, InstructionLine};
 use super::console::{CommandError, Console, Outcome};
 use super::console::{CommandResult, CommandRow, commands};
 use super::explain::explain;
@@ -60,9 +60,9 @@ commands! {
     "goto" as "go there" ["g"] " STEP | N% | start | end | MARK" ArgumentKind::Step => goto,
         "Go to a step, a part of the run, or a mark. Nothing in between stops it.";
     "last" as "last write" ["last-write"] " CELLS [if CONDITION]" ArgumentKind::Cell => last,
-        "Run backward to just before the last write to a cell. Or to one of an array `A` or a slice `A[2..5]`. With a condition, to the last write of which that holds, as with `watch`: `last x if $new == 55`.";
+        "Run backward to just before the last write to a cell. Or to one of an array `A` or a slice `A[2..5]`. Where there is no such write, stay. With a condition, to the last write of which that holds, as with `watch`: `last x if $new == 55`.";
     "next-write" as "next write" ["nw"] " CELLS [if CONDITION]" ArgumentKind::Cell => next_write,
-        "Run forward to just behind the next write to a cell. Or to one of an array or a slice. With a condition, to the next write of which that holds.";
+        "Run forward to just behind the next write to a cell. Or to one of an array or a slice. Where there is no such write, stay. With a condition, to the next write of which that holds.";
     "next-event" ["ne"] " [KIND]" ArgumentKind::OneOf(EVENTS) => next_event,
         "Go forward to the next event among the steps that were reached. That is a stop, trap, mark, fence, fork or call.";
     "last-event" ["le"] " [KIND]" ArgumentKind::OneOf(EVENTS) => last_event,
@@ -76,7 +76,8 @@ commands! {
     "mark" [] " NAME" ArgumentKind::Mark => mark,
         "Give the current moment a name, for `goto`.";
     "fence" [] " [delete]" ArgumentKind::OneOf(&["delete"]) => fence,
-        "Put a fence at the current step: travel stops there. Or take it away.";
+        "Put a fence at the current step: travel stops there. Or take it away."
+        {"delete": "Take the fence at the current step away"};
     "break" ["b", "br"] " [PLACE] [if CONDITION] [log MESSAGE]" ArgumentKind::Place => break_at,
         "Stop at a place. That is a line (12, file:12), a label, a procedure or an instruction (*7); without one, here. With a message, print it instead of stopping; {x} in it stands for x's value.";
     "tbreak" ["tb"] " [PLACE] [if CONDITION]" ArgumentKind::Place => tbreak,
@@ -128,7 +129,7 @@ commands! {
     "list" ["l"] " [PLACE | A,B | -]" ArgumentKind::Place => list,
         "Print the source around a place, or lines A to B. Asked again, it goes on; `-` goes back.";
     "disassemble" ["disas"] " [PLACE]" ArgumentKind::Place => disassemble,
-        "Print the instructions around a place.";
+        "Print the instructions around a place, as the machine has them. Beside each is its line and the statement that it is a part of.";
     "inverse" ["inv"] "" ArgumentKind::None => inverse,
         "Print the inverse program.";
     "backtrace" ["bt", "where"] " [N]" ArgumentKind::Count => backtrace,
@@ -146,7 +147,8 @@ commands! {
     "gradient" ["grad"] " [LOSS]" ArgumentKind::Cell => gradient,
         "Begin a gradient. The adjoint of the loss, or of the only real result where none is named, becomes 1, all others 0, and gradient mode is switched on: from here the way back carries adjoints. `print x'` tells them. To add a second loss, `set` its adjoint.";
     "timeline" as "branches" ["tl"] " [up | N]" ArgumentKind::OneOf(&["up"]) => timeline,
-        "List the branches, or go `up` to the one left, or to another.";
+        "List the branches, or go `up` to the one left, or to another."
+        {"up": "Go to the branch that this one left, where it left it"};
     "check" [] "" ArgumentKind::None => check,
         "Run the current branch to its end and back, on a copy. Tell what is left over, and whether the start is restored.";
     }
@@ -154,7 +156,7 @@ commands! {
     "expect" [] " CONDITION" ArgumentKind::Expression => expect,
         "Fail unless a condition holds, for scripts. Numbers of the program are compared to the last bit.";
     "expect-stop" [] " REASON" ArgumentKind::OneOf(REASONS) => expect_stop,
-        "Fail unless the last motion stopped for a reason, for scripts. Reasons are arrived, begin, breakpoint, end, fence, interrupted, step-limit, trap, watchpoint.";
+        "Fail unless the last motion stopped for a reason, for scripts. Reasons are arrived, begin, breakpoint, end, fence, interrupted, no-write, step-limit, trap, watchpoint.";
     "source" [] " FILE" ArgumentKind::File => source,
         "Carry out the commands in a file, until one fails. `quit` in it ends the session.";
     "save" [] " FILE" ArgumentKind::File => save,

@@ -38,7 +38,7 @@ commands! {
     "frame" ["f"] "" ArgumentKind::None => frame,
         "Tell which frame is selected, where it stands, and what it was given.";
     "line" [] " [PLACE]" ArgumentKind::Place => info_line,
-        "Tell which instructions a line has.";
+        "Tell which instructions a line has, as `disassemble` prints them.";
     "locals" [] "" ArgumentKind::None => locals,
         "Tell what the selected frame's own cells hold.";
     "marks" [] "" ArgumentKind::None => marks,

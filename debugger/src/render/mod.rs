@@ -25,7 +25,7 @@ use reviver_vm::explain::Explanation;
 
 use crate::command::{CommandError, Outcome};
 use crate::listing::Line;
-use crate::outcome::{Edit, Hit, HitKind, Motion, Print, Printed, Reason, Seed, Touch};
+use crate::outcome::{Edit, Hit, HitKind, Motion, NoWrite, Print, Printed, Reason, Seed, StopKind, Touch};
 use crate::points::{Point, Trigger, UNNUMBERED, WatchMode};
 use crate::session::Session;
 use crate::timeline::{BranchNumber, Calls, Moment};
@@ -200,6 +200,7 @@ impl RenderedText<'_> {
             Reason::Interrupted => line!(self, "interrupted"),
             Reason::Fence => line!(self, "fence"),
             Reason::StepLimit => line!(self, "step limit"),
+            Reason::NoWrite(search) => self.no_write(search, motion.from.step),
         }
         if let Some(asked) = motion.beyond {
             let (last, word) = match motion.reason {
@@ -213,6 +214,13 @@ impl RenderedText<'_> {
             );
         }
         self.place(motion);
+    }
+
+    fn no_write(&mut self, search: &NoWrite, from: i64) {
+        let NoWrite { cells, has_condition, step, end } = search;
+        let kind = if *has_condition { " of which the condition holds" } else { "" };
+        let end = if *end == StopKind::Trap { ", where the run traps" } else { "" };
+        line!(self, "no write to {cells}{kind} from step {from} to step {step}{end}");
     }
 
     /// Where a motion led: step, line, what comes next.
@@ -292,7 +300,7 @@ impl RenderedText<'_> {
             let name = listing.name(Line::from(&other.spot));
             line!(self, "  `{}` ({name}): {}", other.words, other.label);
         }
-        for note in &trap.notes {
+        for note in trap.notes.iter().chain(&trap.called()) {
             line!(self, "  {note}");
         }
         if let Some(help) = &trap.help {

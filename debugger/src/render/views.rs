@@ -5,12 +5,17 @@ use std::fmt::Write as _;
 use reviver_isa::module::Shape;
 
 use super::RenderedText;
+use crate::columns::width;
+use crate::command::table::InstructionLine;
 use crate::format::times;
 use crate::outcome::ValueRow;
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
 use crate::view::stack::{ArgumentView, FrameView};
+
+/// Columns up to which statements beside instructions begin at the same one.
+const WIDEST_INSTRUCTION: usize = 36;
 
 impl RenderedText<'_> {
     pub(super) fn code(&mut self, pane: &CodePane) {
@@ -49,9 +54,14 @@ impl RenderedText<'_> {
         }
     }
 
-    pub(super) fn instructions(&mut self, list: &[(u32, String, bool)]) {
-        for (at, text, is_next) in list {
-            line!(self, "{} {at:>5}  {text}", if *is_next { "=>" } else { "  " });
+    /// Instructions, with their statements beside them.
+    pub(super) fn instructions(&mut self, list: &[InstructionLine]) {
+        let widest = list.iter().map(|line| width(&line.text)).max().unwrap_or(0).min(WIDEST_INSTRUCTION);
+        for InstructionLine { at, text, line, words, is_next } in list {
+            let marker = if *is_next { "=>" } else { "  " };
+            let blanks = " ".repeat(widest.saturating_sub(width(text)));
+            let words = words.as_ref().map_or(String::new(), |words| format!(": {words}"));
+            line!(self, "{marker} {at:>5}  {text}{blanks}  ; {line}{words}");
         }
     }
 

@@ -66,6 +66,8 @@ pub enum SessionError {
     Value(#[from] ValueError),
     #[error("there is no `{name}` to stop at")]
     NoPlace { name: String, near: Option<String> },
+    #[error("no run stops at `{0}`: it is the beginning of main, and every run starts behind it")]
+    BeforeStart(String),
     #[error("there are no instructions on {0} or behind it")]
     NoLine(String),
     #[error("there is no breakpoint or watchpoint {0}")]

@@ -47,6 +47,23 @@ impl Session {
         Ok((vec![place], name))
     }
 
+    /// The places that a text names, if a run can stop there.
+    ///
+    /// # Errors
+    /// No such place, or the beginning of main, which is behind every state of a run.
+    pub fn places_to_stop(&self, text: &str) -> Result<(Vec<BreakPlace>, String), SessionError> {
+        let (places, name) = self.places(text)?;
+        let entry = self.program().module().procedures.first().map(|main| main.entry);
+        let is_reached = |place: &BreakPlace| match place {
+            BreakPlace::Instruction(at) => Some(*at) != entry,
+            BreakPlace::Entry { .. } | BreakPlace::Procedure(_) => true,
+        };
+        match places.iter().any(is_reached) {
+            true => Ok((places, name)),
+            false => Err(SessionError::BeforeStart(text.trim().to_owned())),
+        }
+    }
+
     /// The line that a text names (`12`, `file:12`), whether it has instructions or not; none if it names
     /// something else.
     ///
@@ -127,7 +144,7 @@ impl Session {
     /// # Errors
     /// No such place, or a condition or message that can't be read or names what isn't there.
     pub fn break_at(&mut self, place: &str, options: &PointOptions) -> Result<&Point, SessionError> {
-        let (places, text) = self.places(place)?;
+        let (places, text) = self.places_to_stop(place)?;
         self.add_point(Trigger::Break(places), text, options)
     }
 

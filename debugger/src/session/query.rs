@@ -4,12 +4,13 @@
 use reviver_vm::stops::Node;
 use reviver_vm::{State, Travel};
 
+use super::goal::{Scan, Until};
 use super::search::{SearchResult, Wanted};
 use super::{Session, SessionError};
 use crate::cell_set::CellSet;
 use crate::expression::ConsoleExpression;
 use crate::memory::Cell;
-use crate::outcome::{CellHistory, Motion, Printed, Reason, Touch};
+use crate::outcome::{CellHistory, Motion, NoWrite, Printed, Reason, Touch};
 use crate::points::{Point, Trigger, UNNUMBERED, WatchMode, WatchedPlace};
 use crate::question::{Holder, PastQuestion};
 use crate::timeline::Moment;
@@ -19,10 +20,11 @@ type FoundWrites = (Vec<Touch>, Option<Reason>, Option<PastQuestion>);
 
 impl Session {
     /// Travels to just before the last write to a cell, an array or a slice of one, or the last write of which a
-    /// condition holds: there the reverse step over it has been made. The condition is one of a watchpoint.
+    /// condition holds: there the reverse step over it has been made. The condition is one of a watchpoint. Without
+    /// such a write the session stays where it is.
     ///
     /// # Errors
-    /// No such cell, or a condition that can't be read or names what isn't there.
+    /// No such cell, or a condition that can't be read or names what isn't there; no memory for a copy of the state.
     pub fn last_write(&mut self, cells: &str, condition: Option<&str>) -> Result<Motion, SessionError> {
         self.travel_to_write(cells, condition, Travel::Backward)
     }
@@ -45,7 +47,7 @@ impl Session {
         let condition = condition.map(ConsoleExpression::parse).transpose()?;
         condition.iter().try_for_each(|condition| self.check_expression(condition, true))?;
         let asked = ConsoleExpression::parse(cells)?;
-        let (cells, _) = self.cells_named(&asked, "a search for a write")?;
+        let (cells, name) = self.cells_named(&asked, "a search for a write")?;
         let scope = self.memory.scope(self.state(), self.depth());
         let point = Point {
             id: UNNUMBERED,
@@ -58,10 +60,18 @@ impl Session {
             hits: 0,
             log: None,
         };
+        let has_condition = point.condition.is_some();
+        let start = self.state().try_clone()?;
+        let from = self.begin();
         let others = std::mem::replace(&mut self.points, vec![point]);
-        let motion = self.resume(travel);
+        let mut found = self.scan(&Scan { travel, budget: u64::MAX, until: Until::Budget });
         self.points = others;
-        Ok(motion)
+        if found.reason.ends_the_history() {
+            let (step, end) = (self.step_number(), found.reason.kind());
+            self.timeline.branch_mut().install(start);
+            found.reason = Reason::NoWrite(Box::new(NoWrite { cells: name, has_condition, step, end }));
+        }
+        Ok(self.ended(from, travel, found))
     }
 
     /// What a cell, or the elements of an array or a slice, held in the past, up to here: the last `most` writes.

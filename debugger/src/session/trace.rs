@@ -33,7 +33,7 @@ impl Session {
         condition: Option<&str>,
         (layout, most): (PrintFormat, usize),
     ) -> Result<Trace, SessionError> {
-        let (places, place) = self.places(place)?;
+        let (places, place) = self.places_to_stop(place)?;
         let read = |text: &&str| ConsoleExpression::parse(text);
         let columns: Vec<ConsoleExpression> = columns.iter().map(read).collect::<Result<_, _>>()?;
         let condition = condition.map(ConsoleExpression::parse).transpose()?;

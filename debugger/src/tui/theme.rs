@@ -40,8 +40,11 @@ pub struct Theme {
     /// Directions, the user's and the machine's.
     pub forward: Style,
     pub backward: Style,
-    /// The scrub bar: the present, what was reached, and what happened.
+    /// What goes on now: a long run, playing, the key that the tour asks for.
+    pub active: Style,
+    /// The present, in the scrub bar and in the plots below it: in a colour that nothing else has.
     pub here: Style,
+    /// The scrub bar: what was reached, and what happened.
     pub bar: Style,
     pub mark: Style,
     pub fence: Style,
@@ -151,6 +154,7 @@ struct Palette {
     changed: Color,
     read: Color,
     adjoint: Color,
+    here: Color,
     good: Color,
     warning: Color,
     error: Color,
@@ -166,7 +170,7 @@ const fn indexed(
     accent: u8,
     forward: u8,
     backward: u8,
-    [changed, read, adjoint]: [u8; 3],
+    [changed, read, adjoint, here]: [u8; 4],
 ) -> Palette {
     Palette {
         text: None,
@@ -178,6 +182,7 @@ const fn indexed(
         changed: Color::Indexed(changed),
         read: Color::Indexed(read),
         adjoint: Color::Indexed(adjoint),
+        here: Color::Indexed(here),
         good: Color::Indexed(forward),
         warning: Color::Indexed(changed),
         error: Color::Indexed(backward),
@@ -197,7 +202,7 @@ const DARK: Palette = Palette {
     cursor_unfocused: Some(Color::Indexed(236)),
     next: Some(Color::Indexed(18)),
     status: Some(Color::Indexed(237)),
-    ..indexed(246, 75, 114, 212, [221, 80, 177])
+    ..indexed(246, 75, 114, 212, [221, 80, 177, 208])
 };
 
 /// Deep on bright.
@@ -209,7 +214,7 @@ const LIGHT: Palette = Palette {
     cursor_unfocused: Some(Color::Indexed(255)),
     next: Some(Color::Indexed(195)),
     status: Some(Color::Indexed(254)),
-    ..indexed(242, 25, 22, 125, [94, 23, 91])
+    ..indexed(242, 25, 22, 125, [94, 23, 91, 52])
 };
 
 /// Those of the 16 that can be read on black.
@@ -223,6 +228,7 @@ const SIXTEEN: Palette = Palette {
     changed: Color::LightYellow,
     read: Color::Cyan,
     adjoint: Color::LightMagenta,
+    here: Color::White,
     good: Color::LightGreen,
     warning: Color::LightYellow,
     error: Color::LightRed,
@@ -240,6 +246,7 @@ const SIXTEEN_LIGHT: Palette = Palette {
     changed: Color::Red,
     read: Color::Blue,
     adjoint: Color::Magenta,
+    here: Color::Black,
     good: Color::Blue,
     warning: Color::Red,
     error: Color::Red,
@@ -288,6 +295,7 @@ impl Theme {
             adjoint: with(Modifier::ITALIC),
             forward: plain,
             backward: bold,
+            active: reversed.add_modifier(Modifier::BOLD),
             here: reversed,
             bar: plain,
             mark: bold,
@@ -334,7 +342,8 @@ impl Theme {
             adjoint: fg(palette.adjoint),
             forward: bold(palette.forward),
             backward: bold(palette.backward),
-            here: bold(palette.accent).add_modifier(Modifier::REVERSED),
+            active: bold(palette.accent).add_modifier(Modifier::REVERSED),
+            here: bold(palette.here).add_modifier(Modifier::REVERSED),
             bar: fg(palette.dim),
             mark: bold(palette.good),
             fence: bold(palette.warning),
@@ -379,6 +388,7 @@ impl Theme {
             self.adjoint,
             self.forward,
             self.backward,
+            self.active,
             self.here,
             self.bar,
             self.mark,
@@ -444,6 +454,18 @@ mod tests {
         assert_eq!(ThemeName::Plain.on(Ground::Light), ThemeName::Plain);
         let asked = ThemeName::choose(Some(ThemeName::Light), with(&[("NO_COLOR", "1")]));
         assert_eq!(asked, ThemeName::Light);
+    }
+
+    #[test]
+    fn the_playhead_has_a_colour_of_its_own() {
+        for name in ThemeName::ALL.into_iter().filter(|name| *name != ThemeName::Plain) {
+            let theme = Theme::new(name);
+            let others = theme.styles().into_iter().filter(|style| *style != theme.here);
+            assert!(
+                others.flat_map(|style| [style.fg, style.bg]).all(|colour| colour != theme.here.fg),
+                "{name:?}"
+            );
+        }
     }
 
     /// The contrast of two colours, 1 to 21 (WCAG 2, 1.4.3).

@@ -52,3 +52,32 @@ fn lines_of_a_users_own_are_in_the_help() {
     };
     assert!(help::lines(&keys.unwrap()).contains(&entry));
 }
+
+/// Lines of one command that do different things say different things, but for panes, whose names say it.
+#[test]
+fn every_line_has_a_help_of_its_own() {
+    for preset in Preset::ALL {
+        let help = help::lines(&KeyMap::new(preset));
+        let entries: Vec<(&str, &str)> = help
+            .iter()
+            .filter_map(|entry| match entry {
+                HelpLine::Entry { line, text, .. } => Some((line.as_str(), text.as_str())),
+                _ => None,
+            })
+            .filter(|(line, _)| !line.is_empty() && !line.starts_with("focus "))
+            .collect();
+        for (n, (line, text)) in entries.iter().enumerate() {
+            let same = entries.iter().take(n).find(|(_, other)| other == text);
+            assert_eq!(same, None, "{}: {line}: {text}", preset.name());
+        }
+    }
+    let help = help::lines(&KeyMap::new(Preset::Gdb));
+    let text = |wanted: &str| {
+        help.iter().find_map(|entry| match entry {
+            HelpLine::Entry { keys, text, .. } if keys == wanted => Some(text.clone()),
+            _ => None,
+        })
+    };
+    assert!(text("i").unwrap().contains("fewer steps") && text("I").unwrap().contains("more steps"));
+    assert!(text("^").unwrap().starts_with("Go to the branch that this one left"));
+}

@@ -2,6 +2,7 @@
 
 use crate::screen::Screen;
 use crate::support;
+use reviver_debugger::tui::event::Gesture;
 use reviver_debugger::tui::panes::PaneKind;
 
 /// Rooms from nothing to plenty, with each layout among them.
@@ -57,4 +58,59 @@ fn every_pane_can_be_opened_at_each_of_its_items() {
             screen.keys("Enter Esc").command(&format!("focus {}", kind.name())).keys("Down");
         }
     }
+}
+
+/// An array of reals whose adjoints are carried.
+fn with_adjoints(program: &str) -> Screen {
+    let mut screen = Screen::open(support::subject(program), 120, 40);
+    screen.command("goto end").command("gradient y").command("focus arrays");
+    screen
+}
+
+/// The columns at which a text begins in the rows of the screen that have it.
+fn columns_of(screen: &Screen, text: &str) -> Vec<(usize, usize)> {
+    let rows = screen.text();
+    let place = |(row, line): (usize, &str)| {
+        let column = line.find(text).map(|byte| line[..byte].chars().count());
+        column.map(|column| (row, column))
+    };
+    rows.lines().enumerate().filter_map(place).collect()
+}
+
+#[test]
+fn adjoints_in_arrays_have_a_heading_above_them() {
+    let one = ".inout A[4]: real default 0.5\n.out y: real\nadd y, A[1] * 0.25\n";
+    let mut screen = with_adjoints(one);
+    screen.command("reverse-step 3").keys("z");
+    // Above the adjoint of the element, as far to the right.
+    let (heading, column) = columns_of(&screen, "A'")[0];
+    let (row, values) = columns_of(&screen, "[0]")[0];
+    assert_eq!(heading + 1, row, "{}", screen.text());
+    assert!(values < column, "{}", screen.text());
+    let text = screen.text();
+    let line = text.lines().nth(row).unwrap();
+    let adjoint: String = line.chars().skip(column).take(3).collect();
+    assert_eq!(adjoint, "0.0", "{text}");
+    // Integers, and reals before the gradient, have none.
+    let mut plain = Screen::open(support::subject(one), 120, 40);
+    plain.command("focus arrays").keys("z");
+    assert!(columns_of(&plain, "A'").is_empty());
+    // The first element is below the heading, whatever is clicked or moved to.
+    let other = screen.app.session().unwrap().step_number();
+    screen.mouse(Gesture::Press, 8, row as u16).command("print @");
+    assert_eq!(screen.step(), other);
+    assert!(screen.last_row().contains("A[0] = 0.5"), "{}", screen.text());
+}
+
+#[test]
+fn each_of_several_arrays_has_the_heading_beside_its_name() {
+    let two = ".inout A[2]: real default 0.5\n.inout longer_name[2]: real default 1\n.inout k[2]\n.out y: real\n\
+               add y, A[1] * longer_name[1]\n";
+    let mut screen = with_adjoints(two);
+    screen.keys("z");
+    let text = screen.text();
+    let row = |name: &str| text.lines().find(|line| line.trim_start_matches('│').starts_with(name)).unwrap();
+    assert!(row("A[2]").contains("A'"), "{text}");
+    assert!(row("longer_name[2]").contains("longer"), "{text}");
+    assert!(!row("k[2]").contains('\''), "{text}");
 }

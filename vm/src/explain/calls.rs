@@ -4,13 +4,16 @@
 use reviver_isa::instruction::{Base, Link, Place};
 use reviver_isa::structure::{BlockKind, Counting};
 
-use super::{Explainer, Spot};
+use super::{Explainer, Explanation, Spot};
 use crate::state::lookup::{frame_at, place};
 use crate::state::values::Value;
 use crate::trap::Trap;
 
-/// The most calls that are told: of a recursion the others say nothing new.
+/// Upper bound on the innermost calls that an explanation has: of a recursion the others say nothing new.
 const MOST_CALLS: usize = 16;
+
+/// Number of innermost calls that have a line each in [`Explanation::called`], repeated ones counted once.
+const CALLS_IN_WORDS: usize = 3;
 
 /// A call that is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +21,7 @@ pub struct OpenCall {
     /// The procedure that calls.
     pub caller: String,
     /// The statement: `call down(b)`; of a task what it calls: `down(b)`.
-    pub words: String,
+    pub statement: String,
     /// Where it stands, if known.
     pub spot: Option<Spot>,
     /// Which task it is, if it is one.
@@ -34,11 +37,62 @@ pub enum OpenTask {
     Round { counter: String, value: String },
 }
 
+impl OpenCall {
+    /// ``called by `call down(b)` on line 7``, ``in task 2 of 2, `down(b)` on line 7``
+    fn words(&self) -> String {
+        let words = &self.statement;
+        let place = match &self.spot {
+            Some(Spot { line, file: None, .. }) => format!(" on line {line}"),
+            Some(Spot { line, file: Some(file), .. }) => format!(" on line {line} of {file}"),
+            None => String::new(),
+        };
+        match &self.task {
+            None => format!("called by `{words}`{place}"),
+            Some(OpenTask::Listed { of: 1, .. }) => format!("in a task, `{words}`{place}"),
+            Some(OpenTask::Listed { number, of }) => format!("in task {number} of {of}, `{words}`{place}"),
+            Some(OpenTask::Round { counter, value }) => {
+                format!("in the task with {counter} = {value}, `{words}`{place}")
+            }
+        }
+    }
+}
+
+impl Explanation {
+    /// The open calls in words, from the innermost outward, one line a call. A recursion's repeated call is one line. Of
+    /// calls further out only tasks have lines, the others are counted.
+    pub fn called(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        let mut others = self.depth;
+        for (n, calls) in self.calls.chunk_by(|a, b| a.words() == b.words()).enumerate() {
+            let Some(call) = calls.first().filter(|call| n < CALLS_IN_WORDS || call.task.is_some()) else {
+                continue;
+            };
+            others = others.saturating_sub(calls.len());
+            lines.push(match calls.len() {
+                1 => call.words(),
+                2 => call.words() + ", and once more from there",
+                times => format!("{}, and {} times more from there", call.words(), times - 1),
+            });
+        }
+        match others {
+            0 => {}
+            1 => lines.push("and one call more is open".to_owned()),
+            others => lines.push(format!("and {others} calls more are open")),
+        }
+        lines
+    }
+}
+
 impl Explainer<'_> {
-    /// The innermost calls, but no more than [`MOST_CALLS`].
+    /// The innermost calls, at most [`MOST_CALLS`], then the tasks around those, at most as many.
     pub(super) fn open_calls(&self) -> Vec<OpenCall> {
-        let depths = (0..self.state.calls.len()).rev().take(MOST_CALLS);
-        depths.filter_map(|depth| self.open_call(depth)).collect()
+        let is_task = |depth: &usize| {
+            let call = self.state.calls.get(*depth);
+            call.is_some_and(|call| self.program.flow().fork_around(call.site).is_some())
+        };
+        let outward = || (0..self.state.calls.len()).rev();
+        let tasks = outward().skip(MOST_CALLS).filter(is_task).take(MOST_CALLS);
+        outward().take(MOST_CALLS).chain(tasks).filter_map(|depth| self.open_call(depth)).collect()
     }
 
     /// The call that was made at a depth; 0 is main.
@@ -52,7 +106,7 @@ impl Explainer<'_> {
         };
         Some(OpenCall {
             caller: there.procedure(site).name.clone(),
-            words: called.unwrap_or_else(|| there.words(site)),
+            statement: called.unwrap_or_else(|| there.words(site)),
             spot: there.place(site).map(|place| there.spot(place)),
             task,
         })

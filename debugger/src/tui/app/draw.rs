@@ -115,7 +115,7 @@ impl App {
     fn draw_status(&self, area: Rect, buffer: &mut Buffer) {
         let Some(context) = self.context(PaneKind::Timeline) else { return };
         buffer.set_style(area, self.theme.status);
-        let speed = Line::styled(self.playing(area.width), self.theme.here).right_aligned();
+        let speed = Line::styled(self.playing(area.width), self.theme.active).right_aligned();
         let used = u16::try_from(speed.width()).unwrap_or(u16::MAX);
         let left = Rect { width: area.width.saturating_sub(used), ..area };
         StatusWidget.draw(&Context { area: left, ..context }, buffer);

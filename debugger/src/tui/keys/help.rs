@@ -68,11 +68,14 @@ pub fn lines(map: &KeyMap) -> Vec<HelpLine> {
 fn summary(row: &Command, line: &str) -> String {
     let asked = line.strip_prefix("ask ").and_then(|line| named(line).ok());
     match asked {
-        Some((row, _)) => {
-            let (first, rest) = row.summary().split_at(1);
+        Some((row, arguments)) => {
+            let (first, rest) = row.summary_with(arguments).split_at(1);
             format!("Ask, and {}{rest}", first.to_lowercase())
         }
-        None => row.summary().to_owned(),
+        None => {
+            let arguments = named(line).map_or("", |(_, arguments)| arguments);
+            row.summary_with(arguments).to_owned()
+        }
     }
 }
 

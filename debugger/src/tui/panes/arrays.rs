@@ -5,8 +5,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
+use reviver_isa::names::adjoint_name;
 
-use super::cells::{adjoint_style, chosen as chosen_name, shared, signed, touch, without_lost};
+use super::cells::{ADJOINT, adjoint_style, chosen as chosen_name, shared, signed, touch, without_lost};
 use super::text::{Pen, mark_cursor, remark};
 use super::{Context, Pane, PaneKind, PaneSpot};
 use crate::columns::width;
@@ -43,7 +44,11 @@ impl Pane for ArraysWidget {
         match stacked(context) {
             Some(grids) => draw_all(context, &grids, &grid.facts.name, cursor, buffer),
             None => {
-                for (line, row) in (context.scroll.top..).zip(context.area.rows()) {
+                let rows = self.scrolled(context);
+                if rows != context.area {
+                    grid.draw_heading(context, "", context.area, buffer);
+                }
+                for (line, row) in (context.scroll.top..).zip(rows.rows()) {
                     grid.draw_row(context, line, cursor, row, buffer);
                 }
             }
@@ -56,6 +61,15 @@ impl Pane for ArraysWidget {
 
     fn columns(&self, context: &Context<'_>) -> usize {
         Grid::new(context).map_or(1, |grid| grid.columns)
+    }
+
+    /// Below the heading of the adjoints, where one array is shown with them.
+    fn scrolled(&self, context: &Context<'_>) -> Rect {
+        let has_heading = context.area.height > 1 && stacked(context).is_none();
+        match Grid::new(context).filter(|grid| has_heading && grid.adjoint > 0) {
+            Some(_) => Rect { y: context.area.y + 1, height: context.area.height - 1, ..context.area },
+            None => context.area,
+        }
     }
 
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<PaneSpot> {
@@ -73,7 +87,7 @@ impl Pane for ArraysWidget {
         let column = usize::from(place.x - context.area.x).checked_sub(grid.label)? / grid.pitch();
         let row = match stacked(context) {
             Some(grids) => array_at(context, &grids, place).filter(|(n, _)| *n == grid.facts.name)?.1,
-            None => context.scroll.top + usize::from(place.y - context.area.y),
+            None => context.scroll.top + usize::from(place.y.checked_sub(self.scrolled(context).y)?),
         };
         let item = row.checked_mul(grid.columns)? + column;
         (column < grid.columns && item < self.items(context)).then_some(item)
@@ -152,7 +166,7 @@ fn draw_all(context: &Context<'_>, grids: &[Grid], chosen: &str, cursor: Option<
     let mut rows = context.area.rows();
     for grid in grids {
         if let Some(row) = rows.next() {
-            Pen::new(row, buffer).write(&declared(&grid.facts), context.theme.heading);
+            grid.draw_heading(context, &declared(&grid.facts), row, buffer);
         }
         let cursor = cursor.filter(|_| grid.facts.name == chosen);
         for (line, row) in (0..grid.rows()).zip(&mut rows) {
@@ -209,6 +223,26 @@ impl Grid {
     /// Columns from one element to the next.
     fn pitch(&self) -> usize {
         self.value + self.adjoint + 2
+    }
+
+    /// Draws the heading of the array, and where adjoints are shown, one above each column of them.
+    fn draw_heading(&self, context: &Context<'_>, heading: &str, area: Rect, buffer: &mut Buffer) {
+        let row = Rect { height: 1, ..area };
+        let theme = context.theme;
+        Pen::new(row, buffer).write(heading, theme.heading);
+        let own = adjoint_name(&self.facts.name);
+        let text = if width(ADJOINT) < self.adjoint { ADJOINT } else { &own };
+        let mut free = if heading.is_empty() { 0 } else { width(heading) + 1 };
+        for column in (0..self.columns).filter(|_| self.adjoint > 0) {
+            // The digits of a number begin behind the place of its sign.
+            let start = (self.label + column * self.pitch() + self.value + 3).max(free);
+            free = self.label + (column + 1) * self.pitch();
+            let is_last = column + 1 == self.columns;
+            let end = if is_last { usize::from(row.width) } else { free };
+            let [x, end] = [start, end].map(|x| row.x.saturating_add(u16::try_from(x).unwrap_or(u16::MAX)));
+            let place = Rect { x, width: end.saturating_sub(x), ..row }.intersection(row);
+            Pen::new(place, buffer).write(text, theme.adjoint);
+        }
     }
 
     /// Draws a row of elements; of the array that was chosen with the cursor, if it is in the row.

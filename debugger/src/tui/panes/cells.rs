@@ -280,7 +280,7 @@ fn draw_heading(context: &Context<'_>, columns: &CellColumns, heading: &str, row
     }
 }
 
-const ADJOINT: &str = "adjoint";
+pub(super) const ADJOINT: &str = "adjoint";
 
 fn draw_item(context: &Context<'_>, columns: &CellColumns, item: &Item, row: Rect, buffer: &mut Buffer) {
     let (theme, cell) = (context.theme, &item.cell);

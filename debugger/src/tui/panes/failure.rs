@@ -52,6 +52,9 @@ fn sheet(context: &Context<'_>) -> Sheet {
     for (n, note) in trap.notes.iter().enumerate() {
         sheet.field(if n == 0 { "because" } else { "" }, note, theme.changed);
     }
+    for (n, call) in trap.called().iter().enumerate() {
+        sheet.field(if n == 0 { "calls" } else { "" }, call, theme.text);
+    }
     if let Some(help) = &trap.help {
         sheet.field("help", help, theme.good);
     }

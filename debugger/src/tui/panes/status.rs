@@ -49,7 +49,7 @@ pub fn draw_running(running: &Running<'_>, theme: &Theme, area: Rect, buffer: &m
     let plain = Style::new();
     let seconds = running.elapsed.as_secs_f64();
     let mut parts = vec![
-        RowPart::new([format!("running `{}`", running.command), "running".to_owned()], (6, 3), theme.here),
+        RowPart::new([format!("running `{}`", running.command), "running".to_owned()], (6, 3), theme.active),
         RowPart::new([format!("step {}", running.step), running.step.to_string()], (2, 1), plain),
     ];
     parts.extend(running.percent.map(|percent| RowPart::new(percents(percent), (4, 4), plain)));
@@ -169,6 +169,9 @@ fn reason(facts: &Facts, theme: &Theme) -> Option<([String; 2], Style)> {
         Reason::Interrupted => ("interrupted", "interrupt", theme.warning),
         Reason::Fence => ("fence", "fence", theme.fence),
         Reason::StepLimit => ("step limit", "limit", theme.warning),
+        Reason::NoWrite(search) => {
+            return Some(([format!("no write to {}", search.cells), "no write".to_owned()], theme.mark));
+        }
     };
     Some(([long.to_owned(), short.to_owned()], style))
 }

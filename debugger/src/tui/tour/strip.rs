@@ -40,7 +40,7 @@ pub fn draw(tour: &Tour, keys: &KeyMap, theme: &Theme, area: Rect, buffer: &mut 
         let mut pen = Pen::new(row, buffer);
         pen.skip(MARGIN);
         for (text, is_key) in page.next().into_iter().flatten() {
-            pen.write(&text, if is_key { theme.here } else { theme.text });
+            pen.write(&text, if is_key { theme.active } else { theme.text });
         }
     }
     for (row, text) in rows.zip(told) {
