@@ -4,16 +4,17 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread;
+use std::io;
+use std::mem;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value as Json};
 
+use super::pipes::{ChildPipes, Received};
 use super::score::FailureReason;
-use crate::failure::{Failure, Fallible};
+use crate::failure::{Exit, Failure, Fallible};
 use crate::interrupt::{self, Signal};
 
 /// Limits of a child that its parent watches.
@@ -28,22 +29,18 @@ pub struct ChildLimits {
 /// The end of a child.
 enum ChildEnding {
     /// It has ended by itself, with all grades or before.
-    Ended(Child),
+    Ended,
     /// It took too much for the exercise that it was at.
     Stopped(FailureReason),
     Signal(Signal),
 }
 
-/// Part of what a child prints.
-enum PrintedLine {
-    Whole(String),
-    TooMuch,
-}
-
-/// The time between two checks for a signal.
+/// The longest time between two checks for a signal and for the time limit.
 const LOOK: Duration = Duration::from_millis(50);
-/// Of what a child says on its standard error only so many bytes are kept.
-const COMPLAINT: u64 = 4096;
+/// Bytes of a child's standard error that are kept.
+const COMPLAINT: usize = 4096;
+/// The time that a child that was ended has for the end of its standard error to arrive.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The grades of a folder, one for each of `count` exercises. `command` is the child that goes on from the exercise with this index;
 /// `failed` is the grade of an exercise that has ended its child.
@@ -61,24 +58,29 @@ pub fn grades(
         let begun = Instant::now();
         let before = grades.len();
         let mut child = start(&command(before))?;
-        let complaint = listen(&mut child);
-        let ending = follow(child, count, limits, &mut grades)?;
-        let (reason, said) = match ending {
-            ChildEnding::Ended(child) => (None, ended(child)?),
-            ChildEnding::Stopped(reason) => (Some(reason), None),
+        let mut output = ChildOutput::of(&mut child, limits);
+        let ending = output.follow(count, &mut grades);
+        if !matches!(ending, Ok(ChildEnding::Ended)) {
+            // It may have ended by itself meanwhile.
+            child.kill().ok();
+        }
+        let complaint = output.complaint();
+        let code = ended(child)?;
+        let reason = match ending? {
+            ChildEnding::Ended => None,
+            ChildEnding::Stopped(reason) => Some(reason),
             ChildEnding::Signal(signal) => return Err(stopped(signal)),
         };
         if grades.len() == count {
             break;
         }
-        let complaint = complaint.join().unwrap_or_default();
         // A child that refuses its arguments would refuse them for every folder.
-        if let (Some(code @ (2 | 3)), true) = (said, grades.len() == before) {
+        if let (None, Some(code @ (2 | 3)), true) = (reason, code, grades.len() == before) {
             let failure =
                 Failure::load(format_args!("grading could not begin (exit code {code}): {complaint}"));
             return Err(failure);
         }
-        let has_run_out = complaint.contains("memory allocation of");
+        let has_run_out = code == Some(Exit::Trap as i32);
         let reason = reason.unwrap_or(match has_run_out {
             true => FailureReason::Memory,
             false => FailureReason::Crash,
@@ -97,84 +99,91 @@ fn start(arguments: &[OsString]) -> Fallible<Child> {
     command.spawn().map_err(unstarted)
 }
 
-/// The beginning of what a child complains about.
-fn listen(child: &mut Child) -> thread::JoinHandle<String> {
-    let stderr = child.stderr.take();
-    thread::spawn(move || {
-        let Some(mut stderr) = stderr else { return String::new() };
-        let mut beginning = Vec::new();
-        stderr.by_ref().take(COMPLAINT).read_to_end(&mut beginning).ok();
-        io::copy(&mut stderr, &mut io::sink()).ok();
-        String::from_utf8_lossy(&beginning).into_owned()
-    })
-}
-
-/// Takes grades until the child has printed all, ends, or has taken too much.
-fn follow(
-    mut child: Child,
-    count: usize,
+/// The output of a child: grades, a line each, and the beginning of its complaints.
+struct ChildOutput {
+    pipes: ChildPipes,
     limits: ChildLimits,
-    grades: &mut Vec<Json>,
-) -> Fallible<ChildEnding> {
-    let (sender, printed) = channel();
-    if let Some(stdout) = child.stdout.take() {
-        let most = limits.output;
-        thread::spawn(move || read_lines(stdout, most, &sender));
-    }
-    let has_come = interrupt::flag();
-    let mut since = Instant::now();
-    while grades.len() < count {
-        match printed.recv_timeout(LOOK.min(limits.time)) {
-            Ok(PrintedLine::Whole(line)) => {
-                let Ok(grade @ Json::Object(_)) = serde_json::from_str(&line) else {
-                    return stop(child, FailureReason::Crash);
-                };
-                grades.push(grade);
-                since = Instant::now();
-            }
-            Ok(PrintedLine::TooMuch) => return stop(child, FailureReason::Output),
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) if since.elapsed() > limits.time => {
-                return stop(child, FailureReason::Time);
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-        if has_come.load(std::sync::atomic::Ordering::Relaxed) {
-            let signal = interrupt::arrived().unwrap_or(Signal::Terminate);
-            stop(child, FailureReason::Crash)?;
-            return Ok(ChildEnding::Signal(signal));
-        }
-    }
-    Ok(ChildEnding::Ended(child))
+    /// A line that has no end yet.
+    line: Vec<u8>,
+    complaint: Vec<u8>,
+    /// True until the end of its standard error.
+    may_complain: bool,
 }
 
-fn read_lines(stdout: ChildStdout, most: u64, sender: &Sender<PrintedLine>) {
-    let mut stdout = BufReader::new(stdout);
-    loop {
-        let mut line = String::new();
-        match stdout.by_ref().take(most.saturating_add(1)).read_line(&mut line) {
-            Ok(0) => return,
-            Ok(_) if line.ends_with('\n') => {
-                if sender.send(PrintedLine::Whole(line)).is_err() {
-                    return;
+impl ChildOutput {
+    fn of(child: &mut Child, limits: ChildLimits) -> ChildOutput {
+        let (line, complaint) = (Vec::new(), Vec::new());
+        ChildOutput { pipes: ChildPipes::of(child), limits, line, complaint, may_complain: true }
+    }
+
+    /// Takes grades until the child has printed all, ends, or has taken too much.
+    fn follow(&mut self, count: usize, grades: &mut Vec<Json>) -> Fallible<ChildEnding> {
+        let has_come = interrupt::flag();
+        let mut since = Instant::now();
+        while grades.len() < count {
+            let received = self.pipes.receive(LOOK.min(self.limits.time)).map_err(|error| {
+                Failure::load(format_args!("can't read the grades of the process that grades: {error}"))
+            })?;
+            match received {
+                Received::Output(bytes) => {
+                    let before = grades.len();
+                    if let Some(reason) = self.take(&bytes, grades) {
+                        return Ok(ChildEnding::Stopped(reason));
+                    }
+                    if grades.len() > before {
+                        since = Instant::now();
+                    }
+                }
+                Received::Complaint(bytes) => self.complain(&bytes),
+                Received::EndOfOutput => return Ok(ChildEnding::Ended),
+                Received::EndOfComplaints => self.may_complain = false,
+                Received::Nothing => {}
+            }
+            if grades.len() < count && since.elapsed() > self.limits.time {
+                return Ok(ChildEnding::Stopped(FailureReason::Time));
+            }
+            if has_come.load(Ordering::Relaxed) {
+                return Ok(ChildEnding::Signal(interrupt::arrived().unwrap_or(Signal::Terminate)));
+            }
+        }
+        Ok(ChildEnding::Ended)
+    }
+
+    /// Takes the grades of the lines that end in these bytes. Returns why the child is to be stopped, if it is.
+    fn take(&mut self, bytes: &[u8], grades: &mut Vec<Json>) -> Option<FailureReason> {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let content = piece.strip_suffix(b"\n").unwrap_or(piece);
+            if (self.line.len() + content.len()) as u64 > self.limits.output {
+                return Some(FailureReason::Output);
+            }
+            self.line.extend_from_slice(content);
+            if piece.len() > content.len() {
+                match serde_json::from_slice(&mem::take(&mut self.line)) {
+                    Ok(grade @ Json::Object(_)) => grades.push(grade),
+                    _ => return Some(FailureReason::Crash),
                 }
             }
-            Ok(read) if read as u64 > most => {
-                sender.send(PrintedLine::TooMuch).ok();
-                return;
-            }
-            // It ended in the middle of a line.
-            Ok(_) | Err(_) => return,
         }
+        None
     }
-}
 
-/// Ends a child that takes too much.
-fn stop(mut child: Child, reason: FailureReason) -> Fallible<ChildEnding> {
-    // It may have ended by itself meanwhile.
-    child.kill().ok();
-    ended(child)?;
-    Ok(ChildEnding::Stopped(reason))
+    fn complain(&mut self, bytes: &[u8]) {
+        let left = COMPLAINT.saturating_sub(self.complaint.len());
+        self.complaint.extend_from_slice(bytes.get(..left).unwrap_or(bytes));
+    }
+
+    /// The beginning of what the child, which ends now, has complained about. What else it prints is dropped.
+    fn complaint(mut self) -> String {
+        let begun = Instant::now();
+        while self.may_complain && begun.elapsed() < LAST_WORDS {
+            match self.pipes.receive(LOOK) {
+                Ok(Received::Complaint(bytes)) => self.complain(&bytes),
+                Ok(Received::EndOfComplaints) | Err(_) => self.may_complain = false,
+                Ok(Received::Output(_) | Received::EndOfOutput | Received::Nothing) => {}
+            }
+        }
+        String::from_utf8_lossy(&self.complaint).into_owned()
+    }
 }
 
 /// The exit code of a child that ends; none where a signal has ended it.

@@ -6,6 +6,7 @@ pub mod grading;
 pub mod hidden;
 pub mod hints;
 mod own_files;
+mod pipes;
 pub mod place;
 pub mod score;
 pub mod set;

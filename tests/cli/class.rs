@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, root};
+use crate::support::{Folder, crowded, reviver, root};
 
 const FIRST: &str = "01-swap-two-cells";
 const RIGHT: &str = ".inout a default 3\n.inout b default 8\nswap a, b\n";
@@ -132,6 +132,31 @@ fn one_program_does_not_end_the_grading_of_the_others() {
     assert_eq!(row(&ran.stdout, "ada", FIRST)[2], "passed");
     let ran = class.reviver("course report bomb ada --limit-output 100 --json").expect(0).json();
     assert_eq!(first(&ran, 0)["reason"], json!("output"));
+}
+
+/// The process that grades follows its children without a thread: grades, limits and complaints are the same.
+#[test]
+fn a_class_is_graded_without_threads() {
+    let class = Folder::new();
+    student(&class, "ada", RIGHT);
+    student(&class, "slow", ".inout a default 3\n.inout b default 8\nfrom a == 3\nadd a, 2\nuntil a == 0\n");
+    student(&class, "wrong", ".inout a\nadd a, 1\n");
+    let [ada, slow, wrong] = ["ada", "slow", "wrong"].map(|name| class.at(name));
+    let limits = "--limit-time 5 --max-steps 100000000000 --engine interp";
+    let line = format!("course report {ada} {slow} {wrong} {limits}");
+    // The last column is the time.
+    let grades = |table: &str| -> Vec<String> {
+        table.lines().map(|row| row.rsplit_once(',').map_or(row, |(row, _)| row).to_owned()).collect()
+    };
+    let table = crowded(&line, b"").expect(0).stdout;
+    assert_eq!(
+        (&*row(&table, &ada, FIRST)[2], &*row(&table, &slow, FIRST)[7]),
+        ("passed", "time"),
+        "{table}"
+    );
+    assert_eq!(grades(&table), grades(&reviver(&line).expect(0).stdout));
+    let line = format!("course report {ada} --limit-output 100 --json");
+    assert_eq!(first(&crowded(&line, b"").expect(0).json(), 0)["reason"], json!("output"));
 }
 
 #[test]

@@ -59,6 +59,13 @@ pub fn with_input(arguments: &str, input: &[u8]) -> Ran {
     ran(command().args(arguments.split_whitespace()), input)
 }
 
+/// `reviver` in the root of the repository on a system that starts no thread: none has room for a stack of that size.
+pub fn crowded(arguments: &str, input: &[u8]) -> Ran {
+    let mut command = command();
+    command.env("RUST_MIN_STACK", (1_u64 << 60).to_string());
+    ran(command.args(arguments.split_whitespace()), input)
+}
+
 /// What a command comes to that gets this on standard input.
 pub fn ran(command: &mut Command, input: &[u8]) -> Ran {
     let mut child =

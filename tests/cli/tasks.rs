@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, command, ran, reviver};
+use crate::support::{Folder, crowded, reviver};
 
 /// What no number of threads may change.
 fn told(object: &Value) -> String {
@@ -122,11 +122,30 @@ fn threads_that_cant_start_leave_their_work_to_the_others() {
     let batch = format!("batch programs/fib.rasm --lanes {lanes} --device cpu");
     for line in [format!("{tree} --engine interp"), format!("{tree} --engine jit"), tree.to_owned(), batch] {
         let line = format!("{line} --threads 4");
-        let mut crowded = command();
-        crowded.env("RUST_MIN_STACK", (1_u64 << 60).to_string());
-        let found = ran(crowded.args(line.split_whitespace()), b"").expect(0);
+        let found = crowded(&line, b"").expect(0);
         assert_eq!(found.stdout, reviver(&line).expect(0).stdout, "{line}");
     }
+}
+
+/// No command panics for want of a thread.
+#[test]
+fn commands_need_no_threads() {
+    let folder = Folder::new();
+    let script = folder.file("script", "step 3\nprint a\nreverse-step\ngoto end\n");
+    for line in [
+        "grad programs/particles_forked.rasm --loss loss --threads 4".to_owned(),
+        "bench programs/fib.rasm --set n=10 --seconds 0.001".to_owned(),
+        "plot programs/fib.rasm --cells a".to_owned(),
+        "test programs/fib.rasm".to_owned(),
+        "tradeoff programs/collatz_plain.rasm".to_owned(),
+        "devices".to_owned(),
+        format!("debug programs/fib.rasm --batch {script}"),
+        "course check 1 course/exercises".to_owned(),
+    ] {
+        let usual = reviver(&line).code;
+        crowded(&line, b"").expect(usual);
+    }
+    crowded("repl programs/fib.rasm", b"step\nquit\n").expect(0);
 }
 
 #[test]
