@@ -88,7 +88,7 @@ fn no_memory(error: OutOfMemory) -> Failure {
 fn broken(given: &Given, bytes: Vec<u8>, error: OpenError) -> Debuggee {
     let module = load::module_of(&given.file, bytes, &given.constants);
     let failure = match module.and_then(|module| start::in_numbers(&given.file, &given.numbers, module)) {
-        Ok(_) => Failure::load(&error),
+        Ok(_) => Failure::load(&error).caused_by(&error),
         Err(failure) => failure,
     };
     Debuggee::Broken { error, failure }

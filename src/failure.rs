@@ -1,7 +1,11 @@
 //! How a command fails: a text for stderr, the same as an object for `--json`, and an exit code.
 
+use std::error::Error as Cause;
+use std::io;
+
 use reviver::Error;
 use reviver_escape as escape;
+use reviver_memory::OutOfMemory;
 use serde_json::{Map, Value as Json, json};
 
 /// The exit codes of the command line.
@@ -104,7 +108,20 @@ impl Failure {
     /// The same with the exit code of arguments that don't make sense: the file that is wrong is one of them.
     #[must_use]
     pub fn into_usage(self) -> Failure {
-        Failure { exit: Exit::Usage, ..self }
+        // Of refused memory no argument is the cause.
+        if self.exit == Exit::Trap { self } else { Failure { exit: Exit::Usage, ..self } }
+    }
+
+    /// With the exit code of a trap if memory was refused, according to the error or one of its causes.
+    #[must_use]
+    pub fn caused_by(self, error: &(dyn Cause + 'static)) -> Failure {
+        let is_of_system = |error: &io::Error| error.kind() == io::ErrorKind::OutOfMemory;
+        let (mut cause, mut is_memory) = (Some(error), false);
+        while let Some(error) = cause {
+            is_memory |= error.is::<OutOfMemory>() || error.downcast_ref().is_some_and(is_of_system);
+            cause = error.source();
+        }
+        if is_memory { Failure { exit: Exit::Trap, ..self } } else { self }
     }
 
     /// With a line that says what to do about it.

@@ -70,7 +70,7 @@ fn read_module(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<R
     }
     let given = constants::given(constants)?;
     source::module(&name(path), bytes, files(), &given).map_err(|error| match error {
-        NoModule::Image(error) => Failure::load(format_args!("{}: {error}", shown(path))),
+        NoModule::Image(error) => Failure::load(format_args!("{}: {error}", shown(path))).caused_by(&error),
         NoModule::Constant(refused) => constants::refused(&refused),
         NoModule::Text { sources, diagnostics } => faulty(&sources, &diagnostics, "nothing was assembled"),
     })

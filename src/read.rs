@@ -87,7 +87,7 @@ fn unreadable(path: &Path, error: &ReadError) -> Failure {
     let name = shown(path);
     let failure = match error {
         ReadError::NotFound => Failure::load(format_args!("there is no file {name}")),
-        _ => Failure::load(format_args!("can't read {name}: {error}")),
+        _ => Failure::load(format_args!("can't read {name}: {error}")).caused_by(error),
     };
     match error.help() {
         Some(help) => failure.help(help),

@@ -86,7 +86,9 @@ impl Write for NotedStdout {
 pub fn unprintable(error: &Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::spelled(Exit::Unread, "", ""),
-        _ => Failure::load(format_args!("can't write to standard output: {}", reason(error))),
+        _ => {
+            Failure::load(format_args!("can't write to standard output: {}", reason(error))).caused_by(error)
+        }
     }
 }
 

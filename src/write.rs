@@ -86,6 +86,7 @@ impl OutputTarget {
                         read::shown(output.path()),
                         reason(&error)
                     ))
+                    .caused_by(&error)
                 })?;
                 output.commit(&bytes.0).map_err(|error| unwritten(&error))
             }
@@ -110,7 +111,8 @@ impl Write for GrowingBytes {
 
 /// Why nothing was begun.
 fn refused(error: &WriteError, cure: &str) -> Failure {
-    let failure = Failure::new(if error.is_misuse() { Exit::Usage } else { Exit::Load }, error);
+    let failure =
+        Failure::new(if error.is_misuse() { Exit::Usage } else { Exit::Load }, error).caused_by(error);
     match error {
         _ if error.yields_to_force() => failure.help(cure),
         WriteError::Standard { .. } => failure.help("`-` prints to standard output"),
@@ -121,7 +123,7 @@ fn refused(error: &WriteError, cure: &str) -> Failure {
 
 /// Why a file that could be written before now can't.
 fn unwritten(error: &WriteError) -> Failure {
-    Failure::load(error)
+    Failure::load(error).caused_by(error)
 }
 
 /// A state is for files.

@@ -65,7 +65,11 @@ pub enum WriteError {
     #[error("can't write {}: it is write-protected", path.display())]
     Protected { path: PathBuf },
     #[error("can't write {}: {}", path.display(), in_words(path, error))]
-    Io { path: PathBuf, error: io::Error },
+    Io {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
 }
 
 /// Under which other name a file is in use.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use reviver_memory::ask;
+use reviver_memory::{OutOfMemory, ask};
 use thiserror::Error;
 
 /// The most bytes of a text.
@@ -33,7 +33,7 @@ pub enum ReadError {
     #[error("it gives more than {} MiB, the most that is read of a pipe or a device", LONGEST_STREAM >> 20)]
     LongStream,
     #[error("it does not fit into memory")]
-    Memory,
+    Memory(#[from] OutOfMemory),
     #[error("{0}")]
     Other(io::Error),
 }
@@ -54,7 +54,7 @@ impl From<io::Error> for ReadError {
             io::ErrorKind::NotFound => ReadError::NotFound,
             io::ErrorKind::PermissionDenied => ReadError::Denied,
             io::ErrorKind::IsADirectory => ReadError::Folder,
-            io::ErrorKind::OutOfMemory => ReadError::Memory,
+            io::ErrorKind::OutOfMemory => ReadError::Memory(OutOfMemory),
             _ => ReadError::Other(error),
         }
     }
@@ -66,7 +66,7 @@ impl Content {
         match (self, is_stream) {
             (Content::Text, _) => (LONGEST_TEXT, ReadError::LongText),
             (Content::Data, true) => (LONGEST_STREAM, ReadError::LongStream),
-            (Content::Data, false) => (u64::MAX, ReadError::Memory),
+            (Content::Data, false) => (u64::MAX, ReadError::Memory(OutOfMemory)),
         }
     }
 }
@@ -82,8 +82,8 @@ pub(crate) fn bounded(
         return Err(too_long);
     }
     // One more than its length shows the end without a second reservation.
-    let expected = usize::try_from(length.unwrap_or(0).saturating_add(1)).map_err(|_| ReadError::Memory)?;
-    let mut bytes = ask::list(expected).map_err(|_| ReadError::Memory)?;
-    ask::refusable(|| source.take(limit.saturating_add(1)).read_to_end(&mut bytes))?;
+    let expected = usize::try_from(length.unwrap_or(0).saturating_add(1)).map_err(|_| OutOfMemory)?;
+    let mut bytes = ask::list(expected)?;
+    ask::read_to_end(&mut source.take(limit.saturating_add(1)), &mut bytes)?;
     if bytes.len() as u64 > limit { Err(too_long) } else { Ok(bytes) }
 }

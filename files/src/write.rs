@@ -2,7 +2,7 @@
 //! be. Asks nobody whether they should.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
+use std::io::{self, ErrorKind, Seek as _, Write as _};
 use std::path::Path;
 
 use reviver_memory::ask;
@@ -110,7 +110,7 @@ pub(crate) fn finish(file: GrowingFile, destination: &Destination, insists: bool
         (GrowingFile::Apart(mut file), Destination::File(path, _) | Destination::New(path)) => {
             let mut bytes = Vec::new();
             file.rewind()?;
-            ask::refusable(|| file.read_to_end(&mut bytes))?;
+            ask::read_to_end(&mut file, &mut bytes)?;
             Ok(in_place(path, &bytes)?)
         }
         (GrowingFile::Beside(_) | GrowingFile::Apart(_), Destination::Stream) => {
@@ -180,7 +180,7 @@ fn named(new: PartFile, path: &Path) -> io::Result<()> {
 fn in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let mut old = Vec::new();
-    ask::refusable(|| file.read_to_end(&mut old))?;
+    ask::read_to_end(&mut file, &mut old)?;
     let outcome = overwrite(&mut file, bytes);
     if outcome.is_err() {
         overwrite(&mut file, &old).ok();

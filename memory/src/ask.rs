@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
+use std::io::{self, Read};
 
 /// There is no memory for what was to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,9 +15,9 @@ thread_local! {
     static ASKED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs a request that handles a refusal itself, such as `try_reserve` or `File::read_to_end`.
+/// Runs a request that handles a refusal itself: `try_reserve` and nothing else. Other code may ask for memory that it can't go on without.
 #[inline]
-pub fn refusable<T>(request: impl FnOnce() -> T) -> T {
+fn refusable<T>(request: impl FnOnce() -> T) -> T {
     let _asked = Asked::begin();
     request()
 }
@@ -88,6 +89,29 @@ pub fn of_map<K: Eq + Hash, V, S: BuildHasher>(
     refusable(|| map.try_reserve(count)).map_err(|_| OutOfMemory)
 }
 
+/// Adds all bytes of a source to a list, and returns their number. `Read::read_to_end` isn't used: it aborts the process where memory is
+/// refused for the first bytes of a stream.
+///
+/// # Errors
+/// Those of the source, and [`io::ErrorKind::OutOfMemory`]; the list has the bytes that were read until then.
+pub fn read_to_end(source: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    const PIECE: usize = 1 << 16;
+    let begun = bytes.len();
+    loop {
+        more(bytes, 1).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let filled = bytes.len();
+        bytes.resize(bytes.capacity().min(filled.saturating_add(PIECE)), 0);
+        let read = source.read(bytes.get_mut(filled..).unwrap_or_default());
+        bytes.truncate(filled + read.as_ref().map_or(0, |count| *count));
+        match read {
+            Ok(0) => return Ok(filled - begun),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// Returns a list of copies of one value.
 ///
 /// # Errors
@@ -125,6 +149,40 @@ mod tests {
         assert_eq!(exactly(&mut some, usize::MAX), Err(OutOfMemory));
         assert_eq!(some, [1]);
         assert_eq!(collected(0..3), Ok(vec![0, 1, 2]));
+    }
+
+    /// Bytes that arrive one by one, with an interruption before each.
+    struct Dripping {
+        left: usize,
+        is_interrupted: bool,
+    }
+
+    impl Read for Dripping {
+        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            self.is_interrupted = !self.is_interrupted;
+            if self.is_interrupted {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            match bytes.first_mut() {
+                Some(byte) if self.left > 0 => *byte = 7,
+                _ => return Ok(0),
+            }
+            self.left -= 1;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn sources_are_read_to_their_end() {
+        for length in [0, 1, 31, 32, 33, 100_000] {
+            let mut bytes = vec![1, 2];
+            assert_eq!(read_to_end(&mut io::repeat(3).take(length), &mut bytes).unwrap() as u64, length);
+            assert_eq!(bytes.len() as u64, length + 2);
+            assert!(bytes.starts_with(&[1, 2]) && bytes.iter().skip(2).all(|byte| *byte == 3));
+        }
+        let mut bytes = Vec::new();
+        let mut dripping = Dripping { left: 100, is_interrupted: false };
+        assert_eq!((read_to_end(&mut dripping, &mut bytes).unwrap(), bytes), (100, vec![7; 100]));
     }
 
     #[test]

@@ -226,7 +226,7 @@ fn task(options: &BatchArguments, executable: &Executable) -> Fallible<LaneTask>
 
 /// A cell that an option names, and that there isn't.
 fn asked(option: &str, error: &Error) -> Failure {
-    Failure::usage(format_args!("{option}: {error}"))
+    Failure::usage(format_args!("{option}: {error}")).caused_by(error)
 }
 
 /// What `--shared` gives: names with the bits of their cells.
@@ -316,7 +316,7 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
             .help("`--device cpu` carries out the lanes of every program");
     }
     let file = read::shown(&options.lanes);
-    let failure = Failure::usage(format_args!("{file}: {error}"));
+    let failure = Failure::usage(format_args!("{file}: {error}")).caused_by(error);
     match error {
         Error::MissingColumns { names } => {
             let first = names.first().map_or("", String::as_str);

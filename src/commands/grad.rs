@@ -90,7 +90,7 @@ fn gradient(options: &GradOptions, subject: &Subject, loss: &Variable) -> Fallib
 /// How far a gradient has come that was saved.
 fn underway(subject: &Subject, path: &Path) -> Fallible<Underway> {
     let underway = checkpoint::decode_underway(&subject.program, &read::data(path)?)
-        .map_err(|error| Failure::load(format_args!("{}: {error}", read::shown(path))))?;
+        .map_err(|error| Failure::load(format_args!("{}: {error}", read::shown(path))).caused_by(&error))?;
     start::check_level(path, &underway.state, subject.level)?;
     Ok(underway)
 }
@@ -105,7 +105,7 @@ fn saved(
 ) -> Failure {
     let Some(path) = options.save_state.as_deref() else { return failure };
     let written = checkpoint::encode_underway(program, underway)
-        .map_err(|error| Failure::load(format_args!("can't save the state: {error}")))
+        .map_err(|error| Failure::load(format_args!("can't save the state: {error}")).caused_by(&error))
         .and_then(|bytes| target.write(&bytes));
     match written {
         Ok(()) => failure

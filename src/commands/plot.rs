@@ -65,7 +65,8 @@ fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<B
     let given = &options.given;
     let constants = load::constants(&given.file, &bytes, &given.constants)?;
     let opened = OpenedProgram::open_with(&read::name(&given.file), bytes, read::files(), &constants);
-    let session = Session::at_begin(opened.map_err(Failure::load)?).map_err(Failure::load)?;
+    let opened = opened.map_err(|error| Failure::load(&error).caused_by(&error))?;
+    let session = Session::at_begin(opened).map_err(|error| Failure::load(error).caused_by(&error))?;
     session.places_to_stop(place).map_err(|error| {
         let error = CommandError::from(error);
         let plain =

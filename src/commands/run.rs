@@ -162,7 +162,7 @@ impl Followers {
 
 fn save(target: OutputTarget, program: &Program, machine: &Machine) -> Fallible {
     let bytes = checkpoint::encode(program, machine.state(), machine.residues())
-        .map_err(|error| Failure::load(format_args!("can't save the state: {error}")))?;
+        .map_err(|error| Failure::load(format_args!("can't save the state: {error}")).caused_by(&error))?;
     target.write(&bytes)
 }
 
@@ -222,7 +222,7 @@ fn begun(options: &RunOptions, program: &Arc<Program>) -> Fallible<Begun> {
         return start::begun(&options.start.given, program, direction(options));
     };
     let (state, residues) = checkpoint::decode(program, &read::data(path)?)
-        .map_err(|error| Failure::load(format_args!("{}: {error}", read::shown(path))))?;
+        .map_err(|error| Failure::load(format_args!("{}: {error}", read::shown(path))).caused_by(&error))?;
     start::check_level(path, &state, options.start.checking.level())?;
     Ok(Begun { machine: Machine::resume(program.clone(), state, residues), assumed: Vec::new() })
 }

@@ -62,14 +62,15 @@ impl CellLog {
 
     /// The file appears, whole.
     pub fn finish(self) -> Fallible {
-        let unwritten =
-            |error: &dyn std::fmt::Display| Failure::load(format_args!("can't write the log: {error}"));
+        let unwritten = |error: &(dyn std::error::Error + 'static)| {
+            Failure::load(format_args!("can't write the log: {error}")).caused_by(error)
+        };
         if let Some(error) = self.failed {
             return Err(unwritten(&error));
         }
         let mut file = self.rows.into_inner().map_err(|error| unwritten(&error))?;
         file.flush().map_err(|error: io::Error| unwritten(&error))?;
-        file.finish().map_err(|error| Failure::load(&error))
+        file.finish().map_err(|error| Failure::load(&error).caused_by(&error))
     }
 
     fn value(&self, state: &State, target: Target) -> String {

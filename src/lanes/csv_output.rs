@@ -93,7 +93,9 @@ impl LaneWriter for CsvOutput {
         match self.writer.into_inner() {
             Ok(target) => target.finish().map(|()| Object::default()),
             Err(error) => {
-                Err(Failure::load(format_args!("can't write the results: {}", reason(error.error()))))
+                let failure =
+                    Failure::load(format_args!("can't write the results: {}", reason(error.error())));
+                Err(failure.caused_by(error.error()))
             }
         }
     }

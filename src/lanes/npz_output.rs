@@ -108,8 +108,14 @@ impl LaneWriter for NpzOutput {
         let mut archive = ZipWriter::new(file);
         let written = archived(&mut archive, program, &kept);
         match written.and_then(|()| Ok(archive.finish()?)) {
-            Ok(file) => file.finish().map(|()| Object::default()).map_err(Failure::load),
-            Err(error) => Err(Failure::load(format_args!("can't write {path}: {}", reason(&error)))),
+            Ok(file) => {
+                let finished = file.finish().map(|()| Object::default());
+                finished.map_err(|error| Failure::load(&error).caused_by(&error))
+            }
+            Err(error) => {
+                let failure = Failure::load(format_args!("can't write {path}: {}", reason(&error)));
+                Err(failure.caused_by(&error))
+            }
         }
     }
 }

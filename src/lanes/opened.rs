@@ -29,8 +29,9 @@ impl OpenLanes {
     pub fn open(path: &Path) -> Fallible<OpenLanes> {
         let (mut rest, length) = read::open(path)?;
         let file = shown(path);
-        let beginning = beginning(&mut rest)
-            .map_err(|error| Failure::load(format_args!("can't read {file}: {}", reason(&error))))?;
+        let beginning = beginning(&mut rest).map_err(|error| {
+            Failure::load(format_args!("can't read {file}: {}", reason(&error))).caused_by(&error)
+        })?;
         Ok(OpenLanes { file, length, beginning, rest })
     }
 

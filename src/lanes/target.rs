@@ -23,7 +23,10 @@ impl LaneTarget {
     pub fn failed(&self, error: io::Error) -> Failure {
         match self {
             LaneTarget::Printed(_) => streams::unprintable(&error),
-            LaneTarget::File(file) => Failure::load(file.failed(error)),
+            LaneTarget::File(file) => {
+                let error = file.failed(error);
+                Failure::load(&error).caused_by(&error)
+            }
         }
     }
 
@@ -31,7 +34,7 @@ impl LaneTarget {
     pub fn finish(self) -> Fallible {
         match self {
             LaneTarget::Printed(mut out) => out.flush().map_err(|error| streams::unprintable(&error)),
-            LaneTarget::File(file) => file.finish().map_err(Failure::load),
+            LaneTarget::File(file) => file.finish().map_err(|error| Failure::load(&error).caused_by(&error)),
         }
     }
 }

@@ -283,8 +283,10 @@ impl<'s> TableLines<'s> {
                     fault(&self.file, self.number + 1, None, &what).help("are there line ends in it?")
                 );
             }
-            ask::more(&mut bytes, piece.len())
-                .map_err(|_| fault(&self.file, self.number + 1, None, "this line doesn't fit into memory"))?;
+            ask::more(&mut bytes, piece.len()).map_err(|error| {
+                fault(&self.file, self.number + 1, None, "this line doesn't fit into memory")
+                    .caused_by(&error)
+            })?;
             bytes.extend_from_slice(piece);
             self.source.consume(used);
             if end.is_some() {
@@ -328,7 +330,7 @@ pub fn fault(file: &str, line: u64, column: Option<usize>, what: &str) -> Failur
 }
 
 fn unreadable(file: &str, error: &io::Error) -> Failure {
-    Failure::load(format_args!("can't read {file}: {error}"))
+    Failure::load(format_args!("can't read {file}: {error}")).caused_by(error)
 }
 
 /// The fields of a line without the blanks and quotes around them, or the byte where a field isn't one.

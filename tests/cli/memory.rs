@@ -143,7 +143,7 @@ fn saved_states() {
     let folder = Folder::new();
     let file = folder.file("a.rasm", ".var A[40000000]\n  add A[7], 1\n  sub A[7], 1\n");
     let state = folder.path("state");
-    within(340, &format!("run {file} --save-state {}", state.display())).expect(3).says("not enough memory");
+    within(340, &format!("run {file} --save-state {}", state.display())).expect(4).says("not enough memory");
     assert!(!state.exists());
 }
 
@@ -162,7 +162,7 @@ fn results() {
     // The text of a file is made before it is written, so that the file appears whole.
     let tape = folder.path("tape");
     within(80, &format!("run {file} --tape-out {} > /dev/null", tape.display()))
-        .expect(3)
+        .expect(4)
         .says("there is not enough memory");
     assert!(!tape.exists());
 }

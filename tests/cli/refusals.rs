@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
@@ -23,16 +24,20 @@ fn commands() -> Vec<Tried> {
         "run programs/leapfrog.rasm --check",
         "run programs/fib.rasm --save-state @/state",
         "run programs/rle.rasm --tape-out @/tape.txt",
+        "run programs/fib.rasm --back --set a=55,b=89",
+        "run programs/tree_of_tasks.rasm --threads 2 --set rounds=20",
         "grad programs/horner.rasm --loss y --json",
         "grad programs/horner.rasm --loss y --verify",
+        "grad programs/particles_forked_plain.rasm --loss loss --strategy tape",
         "jacobian programs/horner.rasm --json",
         "hessian programs/horner.rasm --loss y",
         "taylor programs/horner.rasm --order 2 --along x",
         "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --device cpu --grad out -o @/out.csv",
         "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --device cpu -o @/out.npz",
         "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --device cpu --json",
-        "bench programs/fib.rasm --set n=10 --json",
-        "plot programs/leapfrog.rasm --cells x -o @/plot.svg",
+        "devices --json",
+        "bench programs/fib.rasm --set n=10 --seconds 0.001 --json",
+        "plot programs/fib.rasm --set n=2 --cells a,b -o @/plot.svg",
         "graph programs/gcd.rasm -o @/graph.svg",
         "circuit course/book/programs/full_adder.rasm -o @/circuit.svg",
         "asm programs/fib.rasm -o @/fib.rbc",
@@ -41,16 +46,23 @@ fn commands() -> Vec<Tried> {
         "expand programs/macros.rasm",
         "check programs/gates.rasm --json",
         "test programs/fib.rasm --json",
+        "course",
         "course start @/exercises",
         "course check 2 course/exercises",
         "course read 1",
+        "course similar course/exercises course",
+        "course solutions --teacher @/solutions",
         "fmt programs/fib.rasm",
         "invert programs/fib.rasm -o @/inverse.rasm",
         "bennett programs/collatz_plain.rasm -o @/bennett.rasm",
         "tradeoff programs/collatz_plain.rasm",
         "isa add",
         "explain T20 --json",
+        "completions bash",
+        "help run",
+        "--version",
         "debug programs/fib.rasm --batch @/script",
+        "repl programs/fib.rasm",
     ];
     let script: &[(&str, &str)] = &[("script", "step 3\nprint a\nreverse-step\ngoto end\nwhy a\n")];
     let none: &[(&str, &str)] = &[];
@@ -82,7 +94,7 @@ fn come_to(tried: &Tried, refused: &str) -> CameTo {
     let arguments = tried.arguments.replace('@', &folder.at(""));
     let mut command = command();
     command.args(arguments.split_whitespace()).env("REVIVER_REFUSE", refused);
-    let ran = ran(&mut command, b"");
+    let ran = ran(&mut command, b"step\nprint a\nwhy a\n");
     CameTo { ran, files: files(&folder.path("")) }
 }
 
@@ -106,10 +118,15 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn hold(tried: &Tried, refused: &str, usual: &CameTo) {
     let came = come_to(tried, refused);
     let context = || format!("REVIVER_REFUSE={refused} reviver {}: {:#?}", tried.arguments, came.ran);
-    assert!([0, 1, 2, 3, 4, 5].contains(&came.ran.code), "{}", context());
+    // An included file that memory is refused for can't be read, which is an error of the text.
+    let is_unread =
+        came.ran.code == 3 && came.ran.stderr.contains("can't be read: it does not fit into memory");
+    // A test that isn't met, or a command of a script that fails, for want of memory is a finding, told where others are.
+    let is_found = came.ran.code == 1 && came.ran.stdout.contains("memory");
+    assert!([usual.ran.code, 4].contains(&came.ran.code) || is_unread || is_found, "{}", context());
     assert!(!came.ran.stderr.contains("panicked"), "{}", context());
     // With the usual exit code the refusal was handled: the command did without that memory.
-    if came.ran.code != usual.ran.code {
+    if came.ran.code != usual.ran.code && !is_found {
         let errors =
             came.ran.stderr.lines().filter(|line| line.starts_with("error") || line.starts_with("trap"));
         assert_eq!(errors.count(), 1, "{}", context());
@@ -151,17 +168,28 @@ fn each_command_ends_with_an_error_whichever_allocation_is_refused() {
         let count = usual.ran.stderr.lines().rev().find_map(|line| line.strip_suffix(" allocations"));
         let count: u64 = count.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{usual:#?}"));
         assert!(usual.ran.code <= 1, "{}: {usual:#?}", tried.arguments);
-        if wanted >= count {
-            (1..=count).for_each(|n| hold(&tried, &n.to_string(), &usual));
-        } else {
-            // Evenly spread, and by chance between.
-            let step = count / wanted;
-            for (n, chance) in (0..wanted).zip(shuffled(count)) {
-                hold(&tried, &(1 + n * step + chance % step.max(1)).to_string(), &usual);
-            }
-        }
-        for chance in shuffled(count + 1).take(2) {
-            hold(&tried, &format!("{}-", 1 + chance % count), &usual);
-        }
+        // Evenly spread, and by chance between.
+        let step = (count / wanted).max(1);
+        let chosen =
+            (0..wanted.min(count)).zip(shuffled(count)).map(|(n, chance)| 1 + n * step + chance % step);
+        let alone = chosen.map(|n| n.to_string());
+        let from_here_on = shuffled(count + 1).take(2).map(|chance| format!("{}-", 1 + chance % count));
+        let refused: Vec<String> = alone.chain(from_here_on).collect();
+        hold_all(&tried, &refused, &usual);
+        println!("{}: {} of {count} allocations", tried.arguments, refused.len() - 2);
     }
+}
+
+/// The same for many refusals, several at a time.
+fn hold_all(tried: &Tried, refused: &[String], usual: &CameTo) {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(refused) = refused.get(next.fetch_add(1, Ordering::Relaxed)) {
+            hold(tried, refused, usual);
+        }
+    };
+    std::thread::scope(|scope| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        (0..cores).for_each(|_| drop(scope.spawn(work)));
+    });
 }

@@ -181,6 +181,7 @@ impl LaneReader for ArrowInput {
 
 fn broken(file: &str, error: &BrokenArrow) -> Failure {
     Failure::load(format_args!("can't read {file}: {error}"))
+        .caused_by(error)
         .help("is it whole? record batches are read from Arrow's IPC files and streams")
 }
 

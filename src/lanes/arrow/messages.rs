@@ -108,7 +108,7 @@ impl<R: Read> ArrowStream<R> {
             return Ok(self.has_end);
         }
         let mut rest = Vec::new();
-        self.source.by_ref().take(LONGEST_CONTENTS).read_to_end(&mut rest)?;
+        ask::read_to_end(&mut self.source.by_ref().take(LONGEST_CONTENTS), &mut rest)?;
         let before = rest.strip_suffix(FILE_MARK).ok_or(NO_CONTENTS)?;
         let (before, length) = before.split_last_chunk::<4>().ok_or(NO_CONTENTS)?;
         let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
@@ -175,14 +175,14 @@ pub fn bytes(source: &mut impl Read, length: u64, place: &'static str) -> Result
     const AT_ONCE: u64 = 1 << 26;
     let sure = usize::try_from(length.min(AT_ONCE)).unwrap_or(0);
     let mut bytes = ask::list(sure).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-    let count = ask::refusable(|| source.take(length).read_to_end(&mut bytes))?;
+    let count = ask::read_to_end(&mut source.take(length), &mut bytes)?;
     if count as u64 == length { Ok(bytes) } else { Err(BrokenArrow::Cut(place)) }
 }
 
 /// Reads as many bytes as there are, at most all that are asked for; says how many.
 fn filled(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut read = Vec::new();
-    source.take(bytes.len() as u64).read_to_end(&mut read)?;
+    ask::read_to_end(&mut source.take(bytes.len() as u64), &mut read)?;
     bytes.iter_mut().zip(&read).for_each(|(there, byte)| *there = *byte);
     Ok(read.len())
 }
