@@ -1,6 +1,7 @@
 //! The class of an expression, by the names in it. The text has been assembled, so nothing is judged.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use compact_str::CompactString;
 use reviver_assembler::tree::{Expression, ExpressionKind};
@@ -8,7 +9,36 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 
 /// What names of a routine are made of: cells, arrays and constants.
-pub type Classes = HashMap<CompactString, Class>;
+#[derive(Clone, Debug, Default)]
+pub struct Classes {
+    /// Those of the program, which routines have in common.
+    shared: Rc<HashMap<CompactString, Class>>,
+    own: HashMap<CompactString, Class>,
+}
+
+impl Classes {
+    fn get(&self, name: &str) -> Option<Class> {
+        self.own.get(name).or_else(|| self.shared.get(name)).copied()
+    }
+
+    pub fn insert(&mut self, name: CompactString, class: Class) {
+        self.own.insert(name, class);
+    }
+
+    /// The same classes, of which a copy takes no time.
+    #[must_use]
+    pub fn into_shared(self) -> Classes {
+        let mut shared = Rc::unwrap_or_clone(self.shared);
+        shared.extend(self.own);
+        Classes { shared: Rc::new(shared), own: HashMap::new() }
+    }
+}
+
+impl Extend<(CompactString, Class)> for Classes {
+    fn extend<I: IntoIterator<Item = (CompactString, Class)>>(&mut self, classes: I) {
+        self.own.extend(classes);
+    }
+}
 
 /// The class of a value or a cell.
 pub fn class_of(expression: &Expression, classes: &Classes) -> Class {
@@ -42,7 +72,7 @@ fn of_any(list: &[Expression], classes: &Classes) -> Class {
 
 fn class_of_name(name: &str, classes: &Classes) -> Class {
     match classes.get(name) {
-        Some(class) => *class,
+        Some(class) => class,
         None if name == "pi" || is_real_register(name) => Class::Real,
         None => Class::Int,
     }

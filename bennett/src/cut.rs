@@ -3,6 +3,8 @@
 //! A part runs from its beginning to where another one begins, of which it leaves the number in a cell; 0 is the end.
 //! What a part is and how often it runs is known here, not which parts make a segment.
 
+use std::collections::{HashMap, HashSet};
+
 use compact_str::CompactString;
 use reviver_assembler::source::Span;
 use reviver_assembler::tree::{
@@ -52,6 +54,15 @@ enum PartExit {
     Choice(Condition, PartWay, PartWay),
 }
 
+/// Statements up to the first one that is cut.
+#[derive(Default)]
+struct StraightRun<'t> {
+    /// True if one of those that follow is cut.
+    is_cut: bool,
+    /// Locals that end in the run: the place where the last one of a name does.
+    ends: HashMap<&'t CompactString, usize>,
+}
+
 /// Cuts one main.
 pub struct Cutter<'k, 'p> {
     keeper: &'k mut Keeper<'p>,
@@ -59,11 +70,14 @@ pub struct Cutter<'k, 'p> {
     next: CompactString,
     pub parts: Vec<CutPart>,
     pub promoted: Vec<Promoted>,
+    /// The names of those.
+    known: HashSet<CompactString>,
 }
 
 impl<'k, 'p> Cutter<'k, 'p> {
     pub fn new(keeper: &'k mut Keeper<'p>, next: &str) -> Cutter<'k, 'p> {
-        Cutter { keeper, next: next.into(), parts: Vec::new(), promoted: Vec::new() }
+        let (parts, promoted) = (Vec::new(), Vec::new());
+        Cutter { keeper, next: next.into(), parts, promoted, known: HashSet::new() }
     }
 
     /// Cuts a body; it begins with part 1.
@@ -78,7 +92,11 @@ impl<'k, 'p> Cutter<'k, 'p> {
     }
 
     fn fill(&mut self, number: usize, statements: &[StatementNode], exit: PartExit) {
-        let body = self.run(statements, exit);
+        let body = self.run(statements, exit, has_branches(statements));
+        self.put(number, body);
+    }
+
+    fn put(&mut self, number: usize, body: Body) {
         if let Some(part) = number.checked_sub(1).and_then(|at| self.parts.get_mut(at)) {
             part.body = body;
         }
@@ -95,20 +113,35 @@ impl<'k, 'p> Cutter<'k, 'p> {
         statements.iter().any(|node| self.is_cut(&node.statement))
     }
 
-    /// The statements up to the first cut, and the way on from there; what follows goes into parts of its own.
-    fn run(&mut self, statements: &[StatementNode], exit: PartExit) -> Body {
+    /// The beginning of statements that stays together.
+    fn straight_run<'t>(&self, statements: &'t [StatementNode]) -> StraightRun<'t> {
+        let mut run = StraightRun::default();
+        for (at, node) in statements.iter().enumerate() {
+            if self.is_cut(&node.statement) {
+                run.is_cut = true;
+                break;
+            }
+            if let Statement::Delocal(local) = &node.statement {
+                run.ends.insert(&local.name.text, at);
+            }
+        }
+        run
+    }
+
+    /// The statements up to the first cut, and the way on from there; what follows goes into parts of its own. Nothing is cut if the
+    /// statements are one whole.
+    fn run(&mut self, statements: &[StatementNode], exit: PartExit, whole: bool) -> Body {
         let mut body = Body::new();
-        let whole = has_branches(statements);
-        let mut rest = statements;
-        while let Some((from, after)) = rest.split_first() {
-            rest = after;
-            if whole || !self.is_cut(&from.statement) {
-                self.straight(from, after, whole, &mut body);
+        let run = if whole { StraightRun::default() } else { self.straight_run(statements) };
+        for (at, from) in statements.iter().enumerate() {
+            let after = statements.get(at + 1..).unwrap_or_default();
+            if !run.is_cut || !self.is_cut(&from.statement) {
+                self.straight(from, at, &run, &mut body);
                 continue;
             }
             if let Statement::Compute(tree) = &from.statement {
                 let Some(spliced) = self.spliced(tree, after) else { return body };
-                body.extend(self.run(&spliced, exit));
+                body.extend(self.run(&spliced, exit, has_branches(&spliced)));
                 return body;
             }
             let behind = self.behind(from, after, exit);
@@ -128,7 +161,9 @@ impl<'k, 'p> Cutter<'k, 'p> {
                 // What has been added to the text stands nowhere.
                 let place = said.map(|node| node.span).filter(|place| *place != Span::default());
                 let part = self.reserve("what comes behind", place.unwrap_or(from.span));
-                self.fill(part, after, exit);
+                // Statements that are cut are no whole, nor are those behind.
+                let body = self.run(after, exit, false);
+                self.put(part, body);
                 part
             }
         }
@@ -141,23 +176,19 @@ impl<'k, 'p> Cutter<'k, 'p> {
     }
 
     /// A statement that isn't cut. A variable that lives across a cut becomes a cell of the program.
-    fn straight(&mut self, from: &StatementNode, after: &[StatementNode], whole: bool, to: &mut Body) {
+    fn straight(&mut self, from: &StatementNode, at: usize, run: &StraightRun<'_>, to: &mut Body) {
         match &from.statement {
-            Statement::Local(local) if !whole && self.is_cut_before_end(local, after) => {
-                self.promote(local, from, to)
-            }
-            Statement::Delocal(local) if self.promoted.iter().any(|known| known.name == local.name.text) => {
-                self.end(local, from, to);
-            }
+            Statement::Local(local) if self.lives_on(local, at, run) => self.promote(local, from, to),
+            Statement::Delocal(local) if self.known.contains(&local.name.text) => self.end(local, from, to),
             _ => self.keeper.statement(from, to),
         }
     }
 
-    fn is_cut_before_end(&self, local: &Local, after: &[StatementNode]) -> bool {
-        let ends = |node: &StatementNode| matches!(&node.statement, Statement::Delocal(other) if other.name.text == local.name.text);
+    /// True if a local that begins at this place of a run lives across its end.
+    fn lives_on(&self, local: &Local, at: usize, run: &StraightRun<'_>) -> bool {
+        let ends = run.ends.get(&local.name.text).is_some_and(|end| *end > at);
         // One name may stand for two variables, of which one lives across a cut: then both are cells.
-        let is_known = self.promoted.iter().any(|known| known.name == local.name.text);
-        is_known || after.iter().take_while(|node| !ends(node)).any(|node| self.is_cut(&node.statement))
+        self.known.contains(&local.name.text) || run.is_cut && !ends
     }
 
     fn promote(&mut self, local: &Local, from: &StatementNode, to: &mut Body) {
@@ -171,7 +202,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
     }
 
     fn remember(&mut self, name: &CompactString, class: Class, shape: &[Expression]) {
-        if self.promoted.iter().all(|known| known.name != *name) {
+        if self.known.insert(name.clone()) {
             self.promoted.push(Promoted { name: name.clone(), class, shape: shape.to_vec() });
         }
     }

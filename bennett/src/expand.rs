@@ -1,7 +1,7 @@
 //! Macros in place, and names of locals and counters that hide no others. What statements mean stays the same; `show`,
 //! which has no effect, is left out, because segments are run again and again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use compact_str::{CompactString, format_compact};
 use reviver_assembler::diagnostic::Diagnostic;
@@ -17,15 +17,70 @@ use crate::class::{Classes, class_of, class_of_applied};
 use crate::make;
 use crate::names::FreshNames;
 
-/// What names of a text mean, the innermost last.
-type Meanings = Vec<(CompactString, Expression)>;
+/// What names of a text mean.
+#[derive(Default)]
+struct Meanings {
+    /// The innermost last; none for those that are closed.
+    open: Vec<Option<(CompactString, Expression)>>,
+    /// The places of a name's meanings, the innermost last.
+    places: HashMap<CompactString, Vec<usize>>,
+}
 
-/// The names that a routine has made, so that two loops one after the other may count with the same one.
-struct Issued {
-    wanted: CompactString,
-    name: CompactString,
-    class: Class,
-    is_open: bool,
+impl Meanings {
+    fn get(&self, name: &str) -> Option<&Expression> {
+        let place = *self.places.get(name)?.last()?;
+        self.open.get(place)?.as_ref().map(|(_, meaning)| meaning)
+    }
+
+    fn push(&mut self, name: CompactString, meaning: Expression) {
+        self.places.entry(name.clone()).or_default().push(self.open.len());
+        self.open.push(Some((name, meaning)));
+    }
+
+    /// Removes the innermost meaning of a name.
+    fn remove(&mut self, name: &str) -> Option<Expression> {
+        let place = self.places.get_mut(name)?.pop()?;
+        let (_, meaning) = self.open.get_mut(place)?.take()?;
+        while let Some(None) = self.open.last() {
+            self.open.pop();
+        }
+        Some(meaning)
+    }
+
+    /// The innermost name of those behind a place.
+    fn innermost(&self, behind: usize) -> Option<CompactString> {
+        let last = self.open.get(behind..)?.last()?.as_ref();
+        last.map(|(name, _)| name.clone())
+    }
+}
+
+/// The names of scalars that a routine has made, so that two loops one after the other may count with the same one. Arrays aren't among
+/// them, so that no other variable takes their names.
+#[derive(Default)]
+struct IssuedNames {
+    /// By a name that was made: that which was wanted, its class, and how many were made before.
+    made: HashMap<CompactString, (CompactString, Class, usize)>,
+    /// Closed variables by what was wanted, the oldest first.
+    closed: HashMap<(CompactString, Class), BTreeMap<usize, CompactString>>,
+}
+
+impl IssuedNames {
+    /// Opens a closed variable again.
+    fn reopen(&mut self, wanted: &CompactString, class: Class) -> Option<CompactString> {
+        let closed = self.closed.get_mut(&(wanted.clone(), class))?;
+        closed.pop_first().map(|(_, name)| name)
+    }
+
+    fn insert(&mut self, name: CompactString, wanted: CompactString, class: Class) {
+        let before = self.made.len();
+        self.made.insert(name, (wanted, class, before));
+    }
+
+    fn close(&mut self, name: &CompactString) {
+        if let Some((wanted, class, before)) = self.made.get(name) {
+            self.closed.entry((wanted.clone(), *class)).or_default().insert(*before, name.clone());
+        }
+    }
 }
 
 /// Expands the statements of one routine.
@@ -35,7 +90,7 @@ pub struct Expander<'p> {
     /// Of all names, those of locals and counters as they were met.
     pub classes: Classes,
     pub problems: Vec<Diagnostic>,
-    issued: Vec<Issued>,
+    issued: IssuedNames,
     uses: u32,
 }
 
@@ -53,12 +108,13 @@ impl<'p> Expander<'p> {
         names: FreshNames,
         classes: Classes,
     ) -> Expander<'p> {
-        Expander { macros, names, classes, problems: Vec::new(), issued: Vec::new(), uses: 0 }
+        Expander { macros, names, classes, problems: Vec::new(), issued: IssuedNames::default(), uses: 0 }
     }
 
     /// The statements of a routine, in which some names mean others.
     pub fn routine(&mut self, body: &Body, renamed: Vec<(CompactString, CompactString)>) -> Body {
-        let meanings = renamed.into_iter().map(|(name, other)| (name, make::cell(&other))).collect();
+        let mut meanings = Meanings::default();
+        renamed.into_iter().for_each(|(name, other)| meanings.push(name, make::cell(&other)));
         self.body(body, &mut ExpansionScope { meanings, suffix: CompactString::default() })
     }
 
@@ -144,12 +200,11 @@ impl<'p> Expander<'p> {
 
     /// What the first body opens is open in the second one too, and closed behind it.
     fn compute(&mut self, tree: &Compute, scope: &mut ExpansionScope) -> Compute {
-        let outside = scope.meanings.len();
+        let outside = scope.meanings.open.len();
         let body = self.body(&tree.body, scope);
         let apply = self.body(&tree.apply, scope);
-        while scope.meanings.len() > outside {
-            let innermost = scope.meanings.last().map(|(name, _)| name.clone());
-            innermost.iter().for_each(|name| self.close(name, scope));
+        while let Some(innermost) = scope.meanings.innermost(outside) {
+            self.close(&innermost, scope);
         }
         Compute { body, apply, ..tree.clone() }
     }
@@ -186,34 +241,23 @@ impl<'p> Expander<'p> {
         is_scalar: bool,
         scope: &mut ExpansionScope,
     ) -> CompactString {
-        let reusable = |issued: &&mut Issued| {
-            is_scalar && !issued.is_open && issued.wanted == *wanted && issued.class == class
-        };
-        let name = match self.issued.iter_mut().find(reusable) {
-            Some(issued) => {
-                issued.is_open = true;
-                issued.name.clone()
+        let reopened = if is_scalar { self.issued.reopen(wanted, class) } else { None };
+        let name = reopened.unwrap_or_else(|| {
+            let name = self.names.fresh(wanted);
+            if is_scalar {
+                self.issued.insert(name.clone(), wanted.clone(), class);
             }
-            None => {
-                let name = self.names.fresh(wanted);
-                // Arrays stay open, so that no other variable takes their names.
-                let wanted = if is_scalar { wanted.clone() } else { CompactString::default() };
-                self.issued.push(Issued { wanted, name: name.clone(), class, is_open: true });
-                name
-            }
-        };
+            name
+        });
         self.classes.insert(name.clone(), class);
-        scope.meanings.push((wanted.clone(), make::cell(&name)));
+        scope.meanings.push(wanted.clone(), make::cell(&name));
         name
     }
 
     fn close(&mut self, wanted: &CompactString, scope: &mut ExpansionScope) {
-        let Some(at) = scope.meanings.iter().rposition(|(name, _)| name == wanted) else { return };
-        let (_, meaning) = scope.meanings.remove(at);
-        if let ExpressionKind::Name { name, .. } = meaning.kind {
-            let issued =
-                self.issued.iter_mut().filter(|issued| issued.name == *name && !issued.wanted.is_empty());
-            issued.for_each(|issued| issued.is_open = false);
+        let meaning = scope.meanings.remove(wanted);
+        if let Some(ExpressionKind::Name { name, .. }) = meaning.map(|meaning| meaning.kind) {
+            self.issued.close(&name);
         }
     }
 
@@ -230,7 +274,7 @@ impl<'p> Expander<'p> {
         let Some(definition) = macros.get(&name.text) else { return Body::new() };
         self.uses += 1;
         let mut inner =
-            ExpansionScope { meanings: Meanings::new(), suffix: format_compact!("${}", self.uses) };
+            ExpansionScope { meanings: Meanings::default(), suffix: format_compact!("${}", self.uses) };
         let mut computed = Vec::new();
         for (parameter, argument) in definition.parameters.iter().zip(arguments) {
             let argument = in_expression(argument, scope);
@@ -239,7 +283,7 @@ impl<'p> Expander<'p> {
             } else {
                 self.computed(&parameter.text, argument, &mut computed)
             };
-            inner.meanings.push((parameter.text.clone(), meaning));
+            inner.meanings.push(parameter.text.clone(), meaning);
         }
         let body = match invert_if(undo, &definition.body) {
             Ok(body) => body,
@@ -253,10 +297,7 @@ impl<'p> Expander<'p> {
             computed.iter().cloned().map(|local| make::node(Statement::Local(Box::new(local)))).collect();
         expanded.extend(self.body(&body, &mut inner));
         for local in computed.into_iter().rev() {
-            self.issued
-                .iter_mut()
-                .filter(|issued| issued.name == local.name.text)
-                .for_each(|issued| issued.is_open = false);
+            self.issued.close(&local.name.text);
             expanded.push(make::node(Statement::Delocal(Box::new(local))));
         }
         match expanded.first_mut() {
@@ -310,13 +351,9 @@ fn labelled(label: &Name, suffix: &str) -> Name {
     Name { text: format_compact!("{}{suffix}", label.text), span: label.span }
 }
 
-fn meaning<'s>(name: &str, scope: &'s ExpansionScope) -> Option<&'s Expression> {
-    scope.meanings.iter().rev().find(|(known, _)| known == name).map(|(_, meaning)| meaning)
-}
-
 /// What a name that stands for a variable as a whole is called.
 fn renamed(name: &CompactString, scope: &ExpansionScope) -> CompactString {
-    match meaning(name, scope).map(|meaning| &meaning.kind) {
+    match scope.meanings.get(name).map(|meaning| &meaning.kind) {
         Some(ExpressionKind::Name { name, .. }) => (**name).clone(),
         _ => name.clone(),
     }
@@ -330,7 +367,7 @@ fn in_expression(expression: &Expression, scope: &ExpansionScope) -> Expression 
     let of = |part: &Expression| in_expression(part, scope);
     let kind = match &expression.kind {
         ExpressionKind::Name { name, .. } => {
-            return meaning(name, scope).cloned().unwrap_or_else(|| expression.clone());
+            return scope.meanings.get(name).cloned().unwrap_or_else(|| expression.clone());
         }
         ExpressionKind::Element(element) => ExpressionKind::Element(Box::new(in_element(element, scope))),
         ExpressionKind::Unary(operator, operand) => ExpressionKind::Unary(*operator, Box::new(of(operand))),

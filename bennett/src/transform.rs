@@ -1,7 +1,8 @@
 //! From a program to what its reversible text consists of: the state, the parts, and the procedures that they call. Every
 //! step is another module's; their order is this one's. Prints nothing.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 
 use compact_str::{CompactString, format_compact};
 use reviver_assembler::diagnostic::Diagnostic;
@@ -43,20 +44,20 @@ pub struct Transformed {
 /// Transforms a program.
 pub fn transform(program: SortedProgram) -> Result<Transformed, Vec<Diagnostic>> {
     refused(refuse::declarations(&program))?;
-    let names = declared(&program);
-    let classes = classes_of(&program);
+    let names = declared(&program).into_shared();
+    let classes = classes_of(&program).into_shared();
     let mut expander = Expander::new(&program.macros, names.clone(), classes.clone());
     let main = expander.routine(&program.main, Vec::new());
     refused(std::mem::take(&mut expander.problems))?;
     let main_classes = std::mem::take(&mut expander.classes);
-    let names = expander.into_names();
-    let routines = routines(&program, &main, &declared(&program), &classes)?;
+    let main_names = expander.into_names();
+    let routines = routines(&program, &main, &names, &classes)?;
     let mut refusals = refuse::statements(&main, program.is_exact());
     routines
         .iter()
         .for_each(|it| refusals.extend(refuse::statements(&it.procedure.body, program.is_exact())));
     refused(refusals)?;
-    TransformationSteps { program, names, main, main_classes, routines }.run()
+    TransformationSteps { program, names: main_names, main, main_classes, routines }.run()
 }
 
 fn refused(problems: Vec<Diagnostic>) -> Result<(), Vec<Diagnostic>> {
@@ -75,7 +76,7 @@ fn declared(program: &SortedProgram) -> FreshNames {
 }
 
 fn classes_of(program: &SortedProgram) -> Classes {
-    let mut classes = Classes::new();
+    let mut classes = Classes::default();
     let cells = program.globals.iter().map(|global| &global.declaration).chain(&program.ancillas);
     classes.extend(cells.map(|cell| (cell.name.text.clone(), class_of_declared(cell))));
     // Constants may be made of others, in any order.
@@ -98,21 +99,23 @@ fn routines(
     names: &FreshNames,
     classes: &Classes,
 ) -> Result<Vec<Routine>, Vec<Diagnostic>> {
+    let mut places = HashMap::new();
+    for (at, procedure) in program.procedures.iter().enumerate() {
+        places.entry(&procedure.name.text).or_insert((at, procedure));
+    }
     let mut wanted: Vec<CompactString> = called(main);
     let mut known = HashSet::new();
     let mut routines = Vec::new();
     while let Some(name) = wanted.pop() {
-        let Some(procedure) = program.procedures.iter().find(|it| it.name.text == name) else { continue };
+        let Some(&(at, procedure)) = places.get(&name) else { continue };
         if known.insert(name) {
             let routine = routine(program, procedure, names, classes)?;
             wanted.extend(called(&routine.procedure.body));
-            routines.push(routine);
+            routines.push((at, routine));
         }
     }
-    let order =
-        |it: &Routine| program.procedures.iter().position(|other| other.name.text == it.procedure.name.text);
-    routines.sort_by_key(order);
-    Ok(routines)
+    routines.sort_by_key(|(at, _)| *at);
+    Ok(routines.into_iter().map(|(_, routine)| routine).collect())
 }
 
 fn called(body: &Body) -> Vec<CompactString> {
@@ -223,52 +226,69 @@ impl TransformationSteps {
         let mut registers: Vec<&CompactString> = names.iter().filter(undeclared).collect();
         registers.sort();
         state.extend(registers.into_iter().map(|name| {
-            private_variable(name.clone(), class_of(&make::cell(name), &Classes::new()), Vec::new())
+            private_variable(name.clone(), class_of(&make::cell(name), &Classes::default()), Vec::new())
         }));
         state
     }
 
     /// The procedures that lose something, by themselves or through others.
     fn losing(&mut self, tolerance: &Expression) -> Losing {
-        let mut losing = Losing::new();
-        loop {
-            let rules = Rules { exact: self.program.is_exact(), tolerance, losing: &losing };
-            let found = self.routines.iter().find(|routine| {
-                let keeper = Keeper::new(rules, &routine.classes, FreshNames::default());
-                let name = &routine.procedure.name.text;
-                !losing.contains_key(name)
-                    && (keeper.body_loses(&routine.procedure.body)
-                        || !rounded(routine, rules.exact).is_empty())
-            });
-            let Some(routine) = found else { return losing };
-            let name = routine.procedure.name.text.clone();
-            let undone = self.names.fresh(&format_compact!("{name}_undone"));
-            losing.insert(name, undone);
+        let none = Losing::new();
+        let rules = Rules { exact: self.program.is_exact(), tolerance, losing: &none };
+        let mut callers: HashMap<CompactString, Vec<usize>> = HashMap::new();
+        // Places of routines that lose something, the first one on top.
+        let mut found = BinaryHeap::new();
+        for (at, routine) in self.routines.iter().enumerate() {
+            let keeper = Keeper::new(rules, &routine.classes, FreshNames::default());
+            let body = &routine.procedure.body;
+            if keeper.body_loses(body) || !rounded(routine, rules.exact).is_empty() {
+                found.push(Reverse(at));
+            }
+            called(body).into_iter().for_each(|name| callers.entry(name).or_default().push(at));
         }
+        let mut losing = Losing::new();
+        while let Some(Reverse(at)) = found.pop() {
+            let Some(routine) = self.routines.get(at) else { continue };
+            let name = &routine.procedure.name.text;
+            if losing.contains_key(name) {
+                continue;
+            }
+            losing.insert(name.clone(), self.names.fresh(&format_compact!("{name}_undone")));
+            found.extend(callers.remove(name).unwrap_or_default().into_iter().map(Reverse));
+        }
+        losing
     }
 
     /// Every procedure, and those that undo one of which that is asked.
     fn procedures(
         &self,
         rules: Rules,
-        mut undone: HashSet<CompactString>,
+        undone: HashSet<CompactString>,
     ) -> Result<Vec<ProcedureNode>, Vec<Diagnostic>> {
         let mut made: Vec<ProcedureNode> = Vec::new();
-        let mut done: HashSet<CompactString> = HashSet::new();
+        let named = self.routines.iter().enumerate().map(|(at, it)| (&it.procedure.name.text, at));
+        let places: HashMap<&CompactString, usize> = named.collect();
+        let placed = |names: HashSet<CompactString>| -> Vec<usize> {
+            names.iter().filter_map(|name| places.get(name).copied()).collect()
+        };
+        let mut wanted: BTreeSet<usize> = placed(undone).into_iter().collect();
         for routine in &self.routines {
             let mut keeper = Keeper::new(rules, &routine.classes, routine.names.clone());
             made.push(kept(routine, &routine.procedure.body, &routine.procedure.name.text, &mut keeper));
-            undone.extend(std::mem::take(&mut keeper.undone));
+            wanted.extend(placed(std::mem::take(&mut keeper.undone)));
             refused(keeper.problems)?;
         }
-        while let Some(name) = undone.iter().find(|name| !done.contains(*name)).cloned() {
-            done.insert(name.clone());
-            let routine = self.routines.iter().find(|routine| routine.procedure.name.text == name);
-            let (Some(routine), Some(other)) = (routine, rules.losing.get(&name)) else { continue };
+        let mut done = HashSet::new();
+        while let Some(at) = wanted.pop_first() {
+            if !done.insert(at) {
+                continue;
+            }
+            let Some(routine) = self.routines.get(at) else { continue };
+            let Some(other) = rules.losing.get(&routine.procedure.name.text) else { continue };
             let mut keeper = Keeper::new(rules, &routine.classes, routine.names.clone());
             let body = keeper.undo(&routine.procedure.body).unwrap_or_default();
             made.push(kept(routine, &body, other, &mut keeper));
-            undone.extend(std::mem::take(&mut keeper.undone));
+            wanted.extend(placed(std::mem::take(&mut keeper.undone)));
             refused(keeper.problems)?;
         }
         Ok(made)

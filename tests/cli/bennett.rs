@@ -401,3 +401,13 @@ fn segments_that_trap_leave_the_other_rows() {
     let refused = folder.reviver("bennett narrow.rasm --segments 200 --levels 1").expect(3);
     refused.says("200 states can't be numbered by integers of 8 bits").says("`.word`");
 }
+
+/// The order of procedures that are undone is that of the program.
+#[test]
+fn the_text_is_the_same_each_time() {
+    for name in ["bundle_adjustment", "dense_net", "graph_embedding"] {
+        let text = || reviver(&format!("bennett programs/{name}.rasm")).expect(0).stdout;
+        let first = text();
+        (0..3).for_each(|_| assert_eq!(text(), first, "{name}"));
+    }
+}
