@@ -9,8 +9,9 @@ use std::time::Instant;
 
 use reviver::{Batch, Device, LaneInputs};
 
-use harness::clock::{Best, measures, time};
+use harness::clock::{Best, time};
 use harness::lanes::{observations, points, program};
+use harness::measures::measures;
 use native::besselj::Bessel;
 use native::model::Model as _;
 use native::reprojection::jacobian;
@@ -19,6 +20,7 @@ mod harness {
     pub mod clock;
     #[allow(dead_code, reason = "the bench of devices has ciphers, too")]
     pub mod lanes;
+    pub mod measures;
 }
 
 mod native {

@@ -5,10 +5,12 @@ use std::hint::black_box;
 
 use reviver::{EngineChoice, assemble};
 
-use harness::clock::{Best, measures, time};
+use harness::clock::{Best, time};
+use harness::measures::measures;
 
 mod harness {
     pub mod clock;
+    pub mod measures;
 }
 
 /// Fourteen cells, and three steps.

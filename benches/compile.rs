@@ -11,10 +11,12 @@ use reviver_jit::Jit;
 use reviver_vm::differentiate::early_turn;
 use reviver_vm::{Program, Travel};
 
-use harness::clock::{Best, measures, time};
+use harness::clock::{Best, time};
+use harness::measures::measures;
 
 mod harness {
     pub mod clock;
+    pub mod measures;
 }
 
 /// Instructions of the long program.

@@ -11,14 +11,16 @@ use reviver::batch::prepared::PreparedBatch;
 use reviver::batch::probes::KeepsNothing;
 use reviver::{Batch, CheckLevel, Device, EngineChoice, Executable, LaneInputs, assemble};
 
-use harness::clock::{Best, measures};
+use harness::clock::Best;
 use harness::lanes::{bessel_in_f32, blocks, observations, points, program_at};
+use harness::measures::measures;
 
 mod harness {
     #[allow(dead_code, reason = "times here are those of the processors")]
     pub mod clock;
     #[allow(dead_code, reason = "the bench of batches has programs at the usual level")]
     pub mod lanes;
+    pub mod measures;
 }
 
 mod native {

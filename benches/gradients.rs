@@ -12,7 +12,8 @@ use std::hint::black_box;
 use reviver::CheckLevel;
 use reviver_vm::Travel;
 
-use harness::clock::{Best, measures, time};
+use harness::clock::{Best, time};
+use harness::measures::measures;
 use harness::subject::Subject;
 use harness::wanted::is_wanted;
 use native::besselj::Bessel;
@@ -25,6 +26,7 @@ mod harness {
     pub mod c_program;
     pub mod clock;
     pub mod machines;
+    pub mod measures;
     pub mod subject;
     pub mod wanted;
 }

@@ -12,11 +12,13 @@ use reviver_assembler::files::Disk;
 use reviver_assembler::render::render;
 use reviver_vm::{Machine, Program, Stop, Travel};
 
-use harness::clock::{Best, measures, time};
+use harness::clock::{Best, time};
+use harness::measures::measures;
 use harness::wanted::is_wanted;
 
 mod harness {
     pub mod clock;
+    pub mod measures;
     pub mod wanted;
 }
 

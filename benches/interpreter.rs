@@ -8,15 +8,17 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use reviver_vm::{CheckLevel, Travel};
 
-use harness::clock::{Best, measures, time};
+use harness::clock::{Best, time};
 use harness::driven;
 use harness::machines::{machine, machine_of, to_the_end};
+use harness::measures::measures;
 use harness::operands;
 
 mod harness {
     pub mod clock;
     pub mod driven;
     pub mod machines;
+    pub mod measures;
     pub mod operands;
 }
 mod native {

@@ -11,13 +11,15 @@ use reviver_vm::values::Value;
 use reviver_vm::{Machine, Travel};
 
 use harness::chart::{Chart, Series, svg};
-use harness::clock::{Best, measures, time};
+use harness::clock::{Best, time};
 use harness::machines::{machine, to_the_end};
+use harness::measures::measures;
 
 mod harness {
     pub mod chart;
     pub mod clock;
     pub mod machines;
+    pub mod measures;
 }
 
 const PROGRAM: &str = "programs/checkpoint_listing.rasm";

@@ -6,14 +6,16 @@ use reviver_vm::digest::value_digest;
 use reviver_vm::machine::STEPS_WORTH_THREADS;
 use reviver_vm::{CheckLevel, Machine, Travel};
 
-use harness::clock::{Best, measures, time};
+use harness::clock::{Best, time};
 use harness::driven::by_native_code;
 use harness::machines::{machine, machine_of, to_the_end};
+use harness::measures::measures;
 
 mod harness {
     pub mod clock;
     pub mod driven;
     pub mod machines;
+    pub mod measures;
 }
 
 /// Two threads are at least so many times as fast as one.

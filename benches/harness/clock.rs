@@ -27,8 +27,3 @@ impl<const PARTS: usize> Best<PARTS> {
         self.0.map(|duration| duration.as_secs_f64())
     }
 }
-
-/// Whether to measure: `cargo bench` says so; `cargo test --benches` calls benches too.
-pub fn measures() -> bool {
-    std::env::args().any(|argument| argument == "--bench")
-}
