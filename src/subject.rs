@@ -5,11 +5,10 @@ use std::fmt::Display;
 use std::path::Path;
 
 use reviver_assembler::suggest::nearest;
-use reviver_isa::instruction::{Class, Link};
+use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Module, Role, Shape};
 use reviver_memory::{OutOfMemory, ask};
 use reviver_vm::differentiate::{DifferentiateError, Subject, Variable};
-use reviver_vm::strategy::{Retention, Strategy};
 use reviver_vm::{Cause, Program, Travel};
 
 use crate::cli::{Start, StrategyOptions};
@@ -55,28 +54,9 @@ pub fn by_strategy(
         let failure = Failure::usage("a strategy is exact, so that everything is checked");
         return Err(failure.help("leave out `--unchecked`, or `--strategy` and `--memory`"));
     }
-    // Without a history there is no way back over what overwrites; `--exact` keeps one by itself.
-    let is_free = !subject.exact && subject.level.is_checked() && from_state.is_none();
-    let is_needed = is_free && overwrites(subject.program.module());
-    let by_itself = is_needed.then_some(Retention { strategy: Strategy::Auto, memory: None });
-    let retention = retention.or(by_itself);
-    Ok(Subject { retention, exact: subject.exact || retention.is_some(), ..subject })
-}
-
-/// Whether a way back meets what throws information away. What stands in the rules of others alone is made forward only.
-fn overwrites(module: &Module) -> bool {
-    let is_rule =
-        |n: usize| module.procedures.iter().any(|other| other.rule.is_some_and(|rule| rule as usize == n));
-    let is_called = |n: usize| {
-        module.code.iter().any(|instruction| match &instruction.link {
-            Link::Calls(calls) => calls.iter().any(|call| call.procedure as usize == n),
-            Link::None | Link::Partner(_) => false,
-        })
-    };
-    module.procedures.iter().enumerate().any(|(n, procedure)| {
-        let code = module.code.get(procedure.entry as usize..=procedure.exit as usize).unwrap_or_default();
-        code.iter().any(|instruction| !instruction.update.is_reversible()) && (!is_rule(n) || is_called(n))
-    })
+    let exact = subject.exact || retention.is_some();
+    let subject = Subject { retention, exact, ..subject };
+    Ok(if from_state.is_some() { subject } else { subject.with_strategy_where_needed() })
 }
 
 /// The one cell that an option names.

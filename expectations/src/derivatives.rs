@@ -101,7 +101,8 @@ fn subject(
         })?;
     }
     let subject = Subject::new(ready.program, first, line.given.exact, settings.limits.max_steps)?;
-    Ok(Subject { runner: ready.runner, interrupt: ready.interrupt, ..subject })
+    let subject = Subject { runner: ready.runner, interrupt: ready.interrupt, ..subject };
+    Ok(subject.with_strategy_where_needed())
 }
 
 fn misses(

@@ -34,7 +34,7 @@ use crate::room::{self, OutOfMemory};
 use crate::shown::NotShown;
 use crate::state::State;
 use crate::state::values::plural;
-use crate::strategy::{MEMORY, Retention};
+use crate::strategy::{MEMORY, Retention, Strategy, throws_away};
 
 pub use astray::Astray;
 pub use by_hand::TurnedPass;
@@ -192,6 +192,16 @@ impl Subject {
             level,
             shows: None,
         })
+    }
+
+    /// The same, with the strategy `auto` where nothing is kept and the way back can't do without: the program throws information away.
+    #[must_use]
+    pub fn with_strategy_where_needed(self) -> Subject {
+        let is_free = !self.exact && self.retention.is_none() && self.level.is_checked();
+        if !is_free || !throws_away(self.program.module()) {
+            return self;
+        }
+        Subject { exact: true, retention: Some(Retention { strategy: Strategy::Auto, memory: None }), ..self }
     }
 
     /// The same for another version of its program.

@@ -1,6 +1,6 @@
-//! Whether the steps of a program lose bits. Knows rows; runs nothing.
+//! Whether the steps of a program lose bits, or throw them away. Knows rows; runs nothing.
 
-use reviver_isa::instruction::Class;
+use reviver_isa::instruction::{Class, Link};
 use reviver_isa::module::Module;
 
 /// Whether each step of a module can be undone by its inverse alone, bit for bit, as far as values go.
@@ -14,4 +14,21 @@ pub fn has_reals(module: &Module) -> bool {
     let is_real = |class: Class| class == Class::Real;
     module.globals.iter().any(|global| is_real(global.class))
         || module.procedures.iter().any(|p| p.frame.iter().any(|variable| is_real(variable.class)))
+}
+
+/// Whether a way back over a module meets an instruction that throws information away. The rules of others are carried out forward only,
+/// so that what stands in them alone doesn't count.
+pub fn throws_away(module: &Module) -> bool {
+    let is_rule =
+        |n: usize| module.procedures.iter().any(|other| other.rule.is_some_and(|rule| rule as usize == n));
+    let is_called = |n: usize| {
+        module.code.iter().any(|instruction| match &instruction.link {
+            Link::Calls(calls) => calls.iter().any(|call| call.procedure as usize == n),
+            Link::None | Link::Partner(_) => false,
+        })
+    };
+    module.procedures.iter().enumerate().any(|(n, procedure)| {
+        let code = module.code.get(procedure.entry as usize..=procedure.exit as usize).unwrap_or_default();
+        code.iter().any(|instruction| !instruction.update.is_reversible()) && (!is_rule(n) || is_called(n))
+    })
 }
