@@ -343,6 +343,46 @@ fn tasks_show_in_their_order() {
     }
 }
 
+/// Where a program switches the mode itself, the rule of an `uncall` is carried out and that of a `call` undone; going back over them it is
+/// the other way round. What is no rule shows forward only, and the second half of `--check` shows nothing.
+#[test]
+fn a_run_back_shows_what_rules_show() {
+    let folder = Folder::new();
+    let text = "
+.inout x: real default 3
+.out y: real
+.out d: real
+        call   f(y, x)
+        grad.on
+        add    y', 1
+        uncall f(y, x)
+        add    d, x'
+        call   f(y, x)
+        sub    y', 1
+        grad.off
+.proc f(inout y: real, in x: real) rule g
+        add   y, x*x
+        show  y
+.end
+.proc g(inout y: real, in x: real)
+        show  y'
+        show  x
+        add   x', y'*2
+.end
+";
+    let program = folder.file("switching.rasm", text);
+    let rules = "y' = 1.0\nx = 3.0\nx = 3.0\ny' = 1.0\n";
+    let forward = format!("y = 9.0\ny = 9.0\n{rules}y = 9.0\nx = 3.0\ny = 9.0\nd = 2.0\n");
+    for engine in ENGINES {
+        let run = |rest: &str| reviver(&format!("run {program} {engine} {rest}")).expect(0).stdout;
+        assert_eq!(run(""), forward, "{engine}");
+        assert_eq!(run("--back --set x=3,y=9,d=2"), format!("{rules}x = 3.0\n"), "{engine}");
+        let checked = run("--check");
+        let rest = checked.strip_prefix(&forward).unwrap_or_default();
+        assert!(rest.starts_with("restored: yes, bit for bit\n"), "{engine}: {checked}");
+    }
+}
+
 /// More than the bound of the list is counted.
 #[test]
 fn the_list_is_bounded() {

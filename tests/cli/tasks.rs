@@ -120,7 +120,25 @@ fn threads_that_cant_start_leave_their_work_to_the_others() {
     let lanes = folder.file("lanes.csv", "n\n1\n2\n30\n");
     let tree = "run programs/tree_of_tasks.rasm --set rounds=200";
     let batch = format!("batch programs/fib.rasm --lanes {lanes} --device cpu");
-    for line in [format!("{tree} --engine interp"), format!("{tree} --engine jit"), tree.to_owned(), batch] {
+    let showing = "
+.inout x[4]: real default {1, 2, 3, 4}
+.out y[4]: real
+.out s: real
+par for i in 0..4 call f(y[i], x[i])
+for i in 0..4
+    add s, y[i]
+rof
+.proc f(inout y: real, in x: real) rule g
+    add y, x*x
+.end
+.proc g(inout y: real, in x: real)
+    show x
+    add x', 2*x*y'
+.end
+";
+    let showing = format!("grad {} --loss s", folder.file("showing.rasm", showing));
+    let lines = [format!("{tree} --engine interp"), format!("{tree} --engine jit"), tree.to_owned(), batch];
+    for line in lines.into_iter().chain([showing]) {
         let line = format!("{line} --threads 4");
         let found = crowded(&line, b"").expect(0);
         assert_eq!(found.stdout, reviver(&line).expect(0).stdout, "{line}");

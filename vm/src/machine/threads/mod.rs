@@ -42,6 +42,8 @@ pub(super) struct Threads {
     /// By the `fork`, how many steps its tasks took the last time; 0 where they couldn't be put together.
     steps: HashMap<u32, u64>,
     tasks: StepsOfTasks,
+    /// Words that were copied for tasks which turned out too short, as far as steps haven't paid for them.
+    unpaid: u64,
     /// The most memory that copies of the state took which threads had at the same time.
     bytes: usize,
 }
@@ -49,7 +51,7 @@ pub(super) struct Threads {
 impl Threads {
     pub fn new(count: u32, worth: u64) -> Threads {
         let (steps, tasks) = (HashMap::new(), StepsOfTasks::default());
-        Threads { count, worth, places: None, steps, tasks, bytes: 0 }
+        Threads { count, worth, places: None, steps, tasks, unpaid: 0, bytes: 0 }
     }
 
     /// As many threads, which know nothing of tasks yet.
@@ -67,6 +69,10 @@ const NATIVE: u64 = 16;
 /// Tasks that take on average less than this part of the steps that are worth threads are too short: to begin one, or to pass over one of
 /// another thread, takes about as long.
 const SHORTEST: u64 = 200;
+/// Tasks that threads come to for the first time are tried as long as no more words were copied in vain: a few milliseconds' worth.
+const MOST_UNPAID: u64 = 1 << 20;
+/// Words that are copied in the time of a step. So trials in vain take no longer than the steps, however many `fork`s there are.
+const WORDS_A_STEP: u64 = 4;
 
 impl<B: Interpreted> Machine<B> {
     /// Has tasks of the program made by `count` threads, where they took no fewer than `worth` steps the last time
@@ -109,7 +115,9 @@ impl<B: Interpreted> Machine<B> {
         loop {
             let before = self.state.step;
             let stop = self.run_by_one_thread(Some(&places.stops), travel, left)?;
-            left -= self.state.step.abs_diff(before);
+            let made = self.state.step.abs_diff(before);
+            self.threads.unpaid = self.threads.unpaid.saturating_sub(made.saturating_mul(WORDS_A_STEP));
+            left -= made;
             let here = Node::of(&self.state, travel);
             if stop != Stop::Budget || left == 0 || stops.is_some_and(|stops| stops.contains(here)) {
                 return Ok(stop);
@@ -157,9 +165,20 @@ impl<B: Interpreted> Machine<B> {
         });
         // Of a run that is interrupted nothing is known.
         if outcome != Err(Unfinished::Interrupted) {
-            self.threads.steps.insert(fork.stretch.opens, outcome.unwrap_or(0));
+            let steps = outcome.unwrap_or(0);
+            self.threads.steps.insert(fork.stretch.opens, steps);
+            if steps < self.worth() {
+                self.threads.unpaid = self.threads.unpaid.saturating_add(self.words_to_copy(fork));
+            }
         }
         outcome
+    }
+
+    /// Words that are copied so that threads can make tasks: the code, with a stop behind each, and the state for each thread.
+    fn words_to_copy(&self, fork: &TaskFork) -> u64 {
+        let cells = self.state.ints.len() + self.state.reals.len();
+        let code = self.program.module().code.len();
+        (code + cells * self.threads_for(fork) as usize) as u64
     }
 
     /// Steps that are worth threads, by those who make them here.
@@ -172,21 +191,29 @@ impl<B: Interpreted> Machine<B> {
         let cells = (self.state.ints.len() + self.state.reals.len()) as u64;
         let worth = self.worth();
         let is_short = |&steps: &u64| steps < worth.max(cells.min(worth.saturating_mul(MOST_WORTH)));
+        let last = self.threads.steps.get(&fork.stretch.opens);
+        let may_be_tried = last.is_some() || self.threads.unpaid <= MOST_UNPAID;
         let is_in_rule = self.state.calls.iter().any(|call| call.part != Part::Whole);
         // Lines that are printed come in the order of the tasks.
-        !self.threads.steps.get(&fork.stretch.opens).is_some_and(is_short)
+        !last.is_some_and(is_short)
+            && may_be_tried
             && !is_in_rule
             && !fork.shows
             && self.can_part_history()
     }
 
-    /// What each thread has made.
-    fn finished(&self, fork: &TaskFork, travel: Travel, left: u64) -> Result<Vec<Finished<B>>, Unfinished> {
-        let most = match fork.calls.len() as u32 {
+    /// How many threads may make tasks at the same time.
+    fn threads_for(&self, fork: &TaskFork) -> u32 {
+        match fork.calls.len() as u32 {
             // A single call may be made by many rounds.
             1 => self.threads.count,
             calls => self.threads.count.min(calls),
-        };
+        }
+    }
+
+    /// What each thread has made.
+    fn finished(&self, fork: &TaskFork, travel: Travel, left: u64) -> Result<Vec<Finished<B>>, Unfinished> {
+        let most = self.threads_for(fork);
         if most < 2 {
             return Err(Unfinished::ByOneThread);
         }
