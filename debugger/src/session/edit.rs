@@ -128,7 +128,7 @@ impl Session {
         if self.timeline.moment() != from {
             self.leave(from);
         }
-        self.reason = None;
+        (self.reason, self.trap) = (None, None);
         self.footprint = None;
     }
 

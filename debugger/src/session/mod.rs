@@ -40,6 +40,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use reviver_vm::differentiate::DifferentiateError;
+use reviver_vm::explain::Explanation;
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, State, Travel};
@@ -157,6 +158,8 @@ pub struct Session {
     facing: Travel,
     /// Why the last motion stopped.
     reason: Option<Reason>,
+    /// The trap that ended the last motion, also while searches that find nothing leave the machine there.
+    trap: Option<Box<Explanation>>,
     /// How often each line was executed.
     counts: LineCounts,
     /// What the step that led here did.
@@ -187,6 +190,7 @@ impl Session {
             progress: Arc::default(),
             facing: Travel::Forward,
             reason: None,
+            trap: None,
             counts: LineCounts::default(),
             footprint: None,
         })
@@ -214,6 +218,7 @@ impl Session {
             progress: self.progress.clone(),
             facing: self.facing,
             reason: self.reason.clone(),
+            trap: self.trap.clone(),
             counts: self.counts.clone(),
             footprint: self.footprint.clone(),
         })
@@ -291,6 +296,11 @@ impl Session {
         self.reason.as_ref()
     }
 
+    /// The trap at which the machine stands; none where it can go on, or where nobody knows.
+    pub fn trap(&self) -> Option<&Explanation> {
+        self.trap.as_deref()
+    }
+
     /// A flag that stops a long run when it is set, from another thread or a signal handler. A motion
     /// clears it when it begins and when it stops.
     pub fn interrupt(&self) -> Arc<AtomicBool> {
@@ -361,6 +371,11 @@ impl Session {
         self.facing = motion.travel;
         self.selected = 0;
         self.reason = Some(motion.reason.clone());
+        match &motion.reason {
+            Reason::Trap(trap) => self.trap = Some(trap.clone()),
+            Reason::NoWrite(_) => {}
+            _ => self.trap = None,
+        }
         self.remember(motion);
         if motion.from != motion.to {
             self.leave(motion.from);

@@ -167,6 +167,19 @@ fn the_cell_that_a_trap_is_about_is_selected() {
     }
 }
 
+/// A search that finds nothing leaves the machine at the trap, and the pane that tells about it.
+#[test]
+fn a_search_that_finds_nothing_keeps_the_failure() {
+    let text = ".inout a default 3, b\n.out q\n        add a, 1\n        add.div q, a, b\n";
+    let mut screen = Screen::open(support::subject(text), 120, 40);
+    screen.keys("c");
+    assert!(screen.text().contains("failure:"), "{}", screen.text());
+    screen.command("next-write b");
+    assert!(screen.text().contains("failure:") && screen.text().contains("no write to b"), "{}", screen.text());
+    screen.keys("S");
+    assert!(!screen.text().contains("failure:"), "{}", screen.text());
+}
+
 #[test]
 fn the_arrays_follow_what_is_accessed() {
     let text =

@@ -12,7 +12,6 @@ use super::plots::Plotted;
 use super::{App, Effect, Whereabouts};
 use crate::command::table::Command;
 use crate::command::{CommandError, Console, Painter};
-use crate::outcome::Reason;
 use crate::session::SessionError;
 use crate::timeline::Moment;
 use crate::tui::keys::KeyMap;
@@ -132,7 +131,7 @@ impl App {
     fn with_face(face: &Face, console: Console) -> App {
         let face = face.clone();
         let is_seen = face.seen_at == Some(console.session.moment());
-        let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
+        let is_trap = console.session.trap().is_some();
         let mut app = App::with(Whereabouts::Here(Box::new(console)), face.keys, face.theme);
         (app.panes, app.choices, app.messages) = (face.panes, face.choices, face.messages);
         (app.tour, app.plotted) = (face.tour, face.plotted);

@@ -6,7 +6,6 @@ use crate::columns::width;
 use crate::command::named;
 use crate::command::screen::{CursorMove, ScreenAction};
 use crate::command::table::ArgumentKind;
-use crate::outcome::Reason;
 use crate::tui::keys::Key;
 use crate::tui::panes::PaneKind;
 
@@ -81,7 +80,7 @@ impl App {
         match (session.reason(), self.panes.focus()) {
             _ if self.player.is_playing => ("playing: ", PLAYING),
             (_, PaneKind::Answer) => ("", IN_ANSWER),
-            (Some(Reason::Trap(_)), _) => ("TRAPPED: ", TRAPPED),
+            _ if session.trap().is_some() => ("TRAPPED: ", TRAPPED),
             _ if session.next_instruction().is_none() => ("", AT_END),
             (None, _) => ("", AT_BEGIN),
             (_, PaneKind::Code) => ("", IN_CODE),

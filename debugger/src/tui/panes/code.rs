@@ -12,7 +12,6 @@ use super::{Context, Pane, PaneSpot};
 use crate::columns::width;
 use crate::format::times;
 use crate::listing::{Line, is_label};
-use crate::outcome::Reason;
 use crate::view::code::{self, Bracket, CodeLine, CodePane, Piece};
 use crate::view::stack::selected;
 
@@ -85,10 +84,7 @@ impl Gutter {
     fn new(context: &Context<'_>, pane: &CodePane) -> Gutter {
         let columns = pane.lines.iter().flat_map(|line| &line.brackets).map(|b| b.column + 1).max();
         let has_room = context.area.width >= LEAST_FOR_BRACKETS;
-        let trap = match context.session.reason() {
-            Some(Reason::Trap(explanation)) => Some(context.session.listing().line(explanation.at)),
-            _ => None,
-        };
+        let trap = context.session.trap().map(|trap| context.session.listing().line(trap.at));
         let digits = pane.total.to_string().len();
         let most = pane.lines.iter().filter_map(|line| line.count).max().unwrap_or(0);
         let shows_counts = most > 0 && context.area.width >= LEAST_FOR_COUNTS;

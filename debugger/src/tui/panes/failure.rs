@@ -1,17 +1,15 @@
 //! Why the machine can't make a step, in the words of the trap's explanation.
 
-use reviver_vm::explain::Explanation;
 
 use super::Context;
 use super::sheet::{OneSheet, Sheet};
 use crate::listing::Line;
-use crate::outcome::Reason;
 
 pub struct FailureWidget;
 
 impl OneSheet for FailureWidget {
     fn title(&self, context: &Context<'_>) -> String {
-        match explanation(context) {
+        match context.session.trap() {
             Some(trap) => format!("failure: {}", trap.instruction),
             None => "failure".to_owned(),
         }
@@ -22,21 +20,14 @@ impl OneSheet for FailureWidget {
     }
 
     fn is_there(&self, context: &Context<'_>) -> bool {
-        explanation(context).is_some()
-    }
-}
-
-fn explanation<'a>(context: &Context<'a>) -> Option<&'a Explanation> {
-    match context.session.reason() {
-        Some(Reason::Trap(explanation)) => Some(explanation),
-        _ => None,
+        context.session.trap().is_some()
     }
 }
 
 fn sheet(context: &Context<'_>) -> Sheet {
     let (theme, session) = (context.theme, context.session);
     let mut sheet = Sheet::new(context);
-    let Some(trap) = explanation(context) else {
+    let Some(trap) = session.trap() else {
         sheet.field("", "Nothing has failed.", theme.dim);
         return sheet;
     };
