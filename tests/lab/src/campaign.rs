@@ -1,5 +1,6 @@
 //! Judging many programs by a law, and reporting the first that breaks it as a small program.
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::corners;
@@ -25,18 +26,33 @@ fn subject_on(engine: Engine, seed: u64) -> Subject {
     }
 }
 
-/// How many programs to judge: a test's own number, or what `REVIVER_CAMPAIGN` says.
-pub fn programs(usual: u64) -> u64 {
-    std::env::var("REVIVER_CAMPAIGN").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
+/// The seeds of the programs to judge: from 0 as many as a test usually takes, or what `REVIVER_CAMPAIGN` says, a number or a range
+/// such as `20000..30000`.
+///
+/// # Panics
+/// If it says anything else: a campaign that is none would be taken for a good one.
+pub fn seeds(usual: u64) -> Range<u64> {
+    let Ok(asked) = std::env::var("REVIVER_CAMPAIGN") else { return 0..usual };
+    let (first, end) = asked.split_once("..").unwrap_or(("0", &asked));
+    match (first.parse(), end.parse()) {
+        (Ok(first), Ok(end)) => first..end,
+        _ => panic!("REVIVER_CAMPAIGN is a number of programs, or a range of seeds such as `20000..30000`, not `{asked}`"),
+    }
 }
 
-/// Judges the programs of the seeds from 0, on every engine as many as it takes.
+/// How many things to try: a test's own number, or as many as the campaign has seeds.
+pub fn programs(usual: u64) -> u64 {
+    let Range { start, end } = seeds(usual);
+    end.saturating_sub(start)
+}
+
+/// Judges the programs of some seeds, on every engine as many as it takes.
 ///
 /// # Panics
 /// With the law, the engine, the seed and a small program if one breaks the law.
-pub fn judge(law: Law, programs: u64) {
+pub fn judge(law: Law, seeds: Range<u64>) {
     for &engine in ALL {
-        for seed in engine.share(0..programs) {
+        for seed in engine.share(seeds.clone()) {
             if let Err(reason) = verdict(law, &subject_on(engine, seed)) {
                 panic!("{}", report(law, engine, seed, &reason));
             }

@@ -1,9 +1,10 @@
 //! The laws of reversible programs, over a corpus of random ones. A failure prints the law, the seed
 //! and a small program.
 //!
-//! `REVIVER_CAMPAIGN=20000 cargo test --workspace --test machine laws::` judges so many programs by each law.
+//! `REVIVER_CAMPAIGN=20000 cargo test --workspace --test machine laws::` judges so many programs by each law, and
+//! `REVIVER_CAMPAIGN=20000..30000` those of these seeds.
 
-use reviver_lab::campaign::{judge, judge_corners, programs, subject};
+use reviver_lab::campaign::{judge, judge_corners, seeds, subject};
 use reviver_lab::coverage::{Coverage, gradients, outcomes, places, rows, stacks};
 use reviver_lab::laws::{self, ALL};
 use reviver_lab::run::LONGEST;
@@ -18,7 +19,7 @@ macro_rules! laws {
             fn $test() {
                 let law = laws::named($law).unwrap();
                 judge_corners(law);
-                judge(law, programs(CORPUS));
+                judge(law, seeds(CORPUS));
             }
         )+
 

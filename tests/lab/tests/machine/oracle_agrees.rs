@@ -12,7 +12,7 @@ use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::{Disk, FilesInMemory};
 use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::{Function, Update};
-use reviver_lab::campaign::programs;
+use reviver_lab::campaign::seeds;
 use reviver_lab::engine::{ALL, Engine, REFERENCE};
 use reviver_lab::generate::{Profile, program};
 use reviver_lab::known::{UNKNOWN, compared, known};
@@ -170,10 +170,10 @@ fn texts(folder: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// Compares the programs of the seeds from 0. `risk` is that of [`Profile`].
+/// Compares the programs of the campaign's seeds. `risk` is that of [`Profile`].
 fn on_random_programs(risk: u32) {
     for &engine in ALL {
-        let (mut tally, seeds) = (Tally::default(), engine.share(0..programs(RANDOM)));
+        let (mut tally, seeds) = (Tally::default(), engine.share(seeds(RANDOM)));
         let mut tried = 0;
         for seed in seeds {
             let (text, left_out) = known(&program(seed, &Profile { risk, ..Profile::of_seed(seed) }));
