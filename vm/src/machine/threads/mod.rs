@@ -195,11 +195,7 @@ impl<B: Interpreted> Machine<B> {
         let may_be_tried = last.is_some() || self.threads.unpaid <= MOST_UNPAID;
         let is_in_rule = self.state.calls.iter().any(|call| call.part != Part::Whole);
         // Lines that are printed come in the order of the tasks.
-        !last.is_some_and(is_short)
-            && may_be_tried
-            && !is_in_rule
-            && !fork.shows
-            && self.can_part_history()
+        !last.is_some_and(is_short) && may_be_tried && !is_in_rule && !fork.shows && self.can_part_history()
     }
 
     /// How many threads may make tasks at the same time.
