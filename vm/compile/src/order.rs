@@ -152,16 +152,17 @@ pub fn loop_depths(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<u32> {
         rounds.entry(head).or_default().push(from);
     }
     let mut depths = vec![0; form.blocks.len()];
+    // Loops share blocks: by block the head of the last loop in which it was seen.
+    let mut seen_in = vec![None; form.blocks.len()];
     for (head, mut open) in rounds {
-        // Loops share blocks, so each has its own note of what was seen.
-        let mut is_seen = vec![false; form.blocks.len()];
-        is_seen[head as usize] = true;
+        seen_in[head as usize] = Some(head);
+        depths[head as usize] += 1;
         while let Some(block) = open.pop() {
-            if !std::mem::replace(&mut is_seen[block as usize], true) {
+            if seen_in[block as usize].replace(head) != Some(head) {
+                depths[block as usize] += 1;
                 open.extend(&predecessors[block as usize]);
             }
         }
-        depths.iter_mut().zip(is_seen).for_each(|(depth, is_seen)| *depth += u32::from(is_seen));
     }
     depths
 }

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `translate` | from a form to Cranelift's language: integers, reals, memory; `group`, the same for lanes side by side |
 //! | `functions` | what native code calls |
+//! | `registers` | which way registers are given out |
 //! | `context`, `native` | what it is given; where it is run, the one file with unsafe code |
 //!
 //! ```
@@ -27,6 +28,7 @@
 mod context;
 mod functions;
 mod native;
+mod registers;
 mod translate;
 
 use std::sync::Arc;
@@ -52,15 +54,14 @@ pub struct NoNativeCode(String);
 #[derive(Clone)]
 pub struct Jit {
     target: Arc<dyn TargetIsa>,
-    /// The same for long forms: registers are given out in one pass, because the time of the careful way grows with the square of the length
-    /// where many values live side by side.
-    target_of_long: Arc<dyn TargetIsa>,
+    /// The same for crowded forms: registers are given out in one pass.
+    target_of_crowded: Arc<dyn TargetIsa>,
     /// The same for groups, whose code stays in the order of its form: what is made as late as possible keeps more values alive than there are registers.
     target_of_groups: Arc<dyn TargetIsa>,
 }
 
-/// Forms of more operations are long.
-const LONG: usize = 20_000;
+/// The most vectors of a group's code.
+const MOST_VECTORS: usize = 20_000;
 
 impl std::fmt::Debug for Jit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -74,9 +75,13 @@ impl Jit {
     /// # Errors
     /// Cranelift doesn't know the machine.
     pub fn new() -> Result<Jit, NoNativeCode> {
-        let [target, target_of_long, target_of_groups] =
+        let [target, target_of_crowded, target_of_groups] =
             [("backtracking", "speed"), ("single_pass", "speed"), ("backtracking", "none")].map(target);
-        Ok(Jit { target: target?, target_of_long: target_of_long?, target_of_groups: target_of_groups? })
+        Ok(Jit {
+            target: target?,
+            target_of_crowded: target_of_crowded?,
+            target_of_groups: target_of_groups?,
+        })
     }
 
     fn native(&self, form: &SsaForm) -> Option<Native> {
@@ -84,7 +89,7 @@ impl Jit {
             RealSystem::Fixed(bits) => bits.into(),
             RealSystem::F64 | RealSystem::F32 => 0,
         };
-        let target = if form.length() > LONG { &self.target_of_long } else { &self.target };
+        let target = if registers::is_crowded(form) { &self.target_of_crowded } else { &self.target };
         let (module, function) =
             made(target, |function, config| translate::translate(form, function, config))?;
         Some(Native::new(module, function, fraction_bits))
@@ -154,7 +159,7 @@ impl Backend for Jit {
             return None;
         }
         // Its frame would take too much of a stack, and its registers too much time.
-        if translate::vectors_of(form) > LONG {
+        if translate::vectors_of(form) > MOST_VECTORS {
             return None;
         }
         let (module, function) = made(&self.target_of_groups, |function, config| {

@@ -3,6 +3,7 @@
 //! Knows no value.
 
 use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 
 use reviver_flow::graph::Way;
 use reviver_flow::{Anchor, ArrayIndex, CallSite, Flow, Locus, Matrix, Passed, Region, Slot, Step};
@@ -39,7 +40,7 @@ pub(super) struct Activation {
 }
 
 /// A call, by which an activation is made or a function is entered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Called {
     /// The number of the activation that calls.
     pub by: u32,
@@ -70,7 +71,7 @@ pub(super) enum AnchorPlace {
 }
 
 /// A call of a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FunctionCall {
     pub called: Called,
     /// The activation that begins the function.
@@ -93,8 +94,13 @@ pub(super) struct Activations<'f> {
     flow: &'f Flow,
     gradient: bool,
     all: Vec<Activation>,
-    /// The calls of functions.
+    /// The activations that begin functions, by what these are.
+    begun: HashMap<(u32, Way), u32>,
+    /// The calls of functions, and their numbers.
     calls: Vec<FunctionCall>,
+    numbers: HashMap<FunctionCall, usize>,
+    /// The activations that are open where a function is called.
+    calling: HashSet<u32>,
     called: OnceCell<CalledProcedures>,
     /// Instructions of callees that are put in place, and cells of their frames.
     instructions: u32,
@@ -112,7 +118,10 @@ impl<'f> Activations<'f> {
             flow,
             gradient: version.gradient,
             all: vec![beginning(0, procedure, version.way)],
+            begun: HashMap::from([((procedure, version.way), 0)]),
             calls: Vec::new(),
+            numbers: HashMap::new(),
+            calling: HashSet::new(),
             called: OnceCell::new(),
             instructions: 0,
             cells: 0,
@@ -127,12 +136,6 @@ impl<'f> Activations<'f> {
     /// How many there are.
     pub fn count(&self) -> u32 {
         self.all.len() as u32
-    }
-
-    /// Those that begin functions.
-    pub fn functions(&self) -> impl Iterator<Item = u32> {
-        let begins = |(number, activation): (u32, &Activation)| activation.called.is_none().then_some(number);
-        (0..).zip(&self.all).filter_map(begins)
     }
 
     /// The function that an activation is part of.
@@ -153,8 +156,7 @@ impl<'f> Activations<'f> {
     /// Whether frames may have been put into memory in the middle of an activation: where it calls a function, or where
     /// something in it does, and where the version begins in it.
     pub fn is_in_memory(&self, number: u32) -> bool {
-        let calls = || self.calls.iter().any(|call| self.open(call.called.by).contains(&number));
-        number == 0 || calls()
+        number == 0 || self.calling.contains(&number)
     }
 
     /// How many arguments the call of an activation has, or the calls of a function that it begins.
@@ -308,17 +310,19 @@ impl<'f> Activations<'f> {
 
     /// The number of a call of a function.
     fn number(&mut self, call: FunctionCall) -> usize {
-        self.calls.iter().position(|known| *known == call).unwrap_or_else(|| {
-            self.calls.push(call);
-            self.calls.len() - 1
-        })
+        if let Some(&known) = self.numbers.get(&call) {
+            return known;
+        }
+        let number = self.calls.len();
+        self.calls.push(call);
+        self.numbers.insert(call, number);
+        self.calling.extend(self.open(call.called.by));
+        number
     }
 
     /// The activation that begins the function of a procedure, if that isn't too large.
     fn begun(&mut self, procedure: u32, way: Way) -> Option<u32> {
-        let known =
-            |number: &u32| self.get(*number).is_some_and(|own| (own.procedure, own.way) == (procedure, way));
-        if let Some(known) = self.functions().find(known) {
+        if let Some(&known) = self.begun.get(&(procedure, way)) {
             return Some(known);
         }
         let callee = self.module.procedures.get(procedure as usize).filter(|_| procedure != 0)?;
@@ -329,6 +333,7 @@ impl<'f> Activations<'f> {
         self.function_instructions = instructions;
         let number = self.all.len() as u32;
         self.all.push(beginning(number, procedure, way));
+        self.begun.insert((procedure, way), number);
         Some(number)
     }
 
@@ -413,10 +418,10 @@ impl<'f> Activations<'f> {
             .collect()
     }
 
-    /// What the calls of functions pass: the cells among which those are, as the function that calls names them, with their class.
-    pub fn passed_to_functions(&self, function: u32) -> Vec<(Class, Region)> {
-        let own = self.calls.iter().filter(|call| self.function(call.called.by) == function);
-        own.flat_map(|call| {
+    /// What the calls of functions pass: the function that calls, and the cells among which those are, as it names them, with their class.
+    pub fn passed_to_functions(&self) -> impl Iterator<Item = (u32, Class, Region)> {
+        self.calls.iter().flat_map(|call| {
+            let caller = self.function(call.called.by);
             let passes = self.call(call.called).map_or(&[][..], |passes| &passes.arguments);
             let parameters = self.procedure(call.callee).map_or(&[][..], |callee| &callee.parameters);
             let region =
@@ -424,9 +429,8 @@ impl<'f> Activations<'f> {
             passes
                 .iter()
                 .zip(parameters)
-                .filter_map(move |(passed, parameter)| Some((parameter.class, region(passed)?)))
+                .filter_map(move |(passed, parameter)| Some((caller, parameter.class, region(passed)?)))
         })
-        .collect()
     }
 
     /// The pairs of a call's arguments that must not share cells, and might.

@@ -128,6 +128,8 @@ struct Inner {
     names: HashMap<DraftName, u32>,
     all_names: Vec<DraftName>,
     is_written: Vec<bool>,
+    /// The cells of each function, by their names.
+    cells: HashMap<u32, Vec<(u32, CellVariable)>>,
     /// What a name is at the end of a block, as far as it is written.
     held: HashMap<(u32, u32), SsaValue>,
     /// How many values, and notes of what is held, there are, and may be.
@@ -172,6 +174,7 @@ impl Draft {
             names: HashMap::new(),
             all_names: Vec::new(),
             is_written: Vec::new(),
+            cells: HashMap::new(),
             held: HashMap::new(),
             work: 0,
             most_work,
@@ -397,12 +400,9 @@ impl Draft {
         let function = self.function();
         let written: Vec<CellVariable> = {
             let inner = self.inner.borrow();
-            let all = inner.all_names.iter().zip(&inner.is_written).filter(|(_, is_written)| **is_written);
-            let own = all.filter_map(|(name, _)| match *name {
-                DraftName::Cell(by, variable) if by == function => Some(variable),
-                _ => None,
-            });
-            own.filter(|variable| is_alive(*variable)).collect()
+            let own = inner.cells.get(&function).into_iter().flatten();
+            let written = own.filter(|(name, _)| inner.is_written.get(*name as usize) == Some(&true));
+            written.map(|(_, variable)| *variable).filter(|variable| is_alive(*variable)).collect()
         };
         for variable in written.into_iter().take_while(|_| !self.is_too_large()) {
             let (address, value) = (self.address(variable.anchor), self.read(variable));
@@ -509,11 +509,15 @@ impl Inner {
     }
 
     fn number(&mut self, name: DraftName) -> u32 {
-        let (all, is_written) = (&mut self.all_names, &mut self.is_written);
+        let (all, is_written, cells) = (&mut self.all_names, &mut self.is_written, &mut self.cells);
         *self.names.entry(name).or_insert_with(|| {
+            let number = all.len() as u32;
             all.push(name);
             is_written.push(false);
-            all.len() as u32 - 1
+            if let DraftName::Cell(function, variable) = name {
+                cells.entry(function).or_default().push((number, variable));
+            }
+            number
         })
     }
 

@@ -84,9 +84,14 @@ pub(super) fn record_words(activations: &Activations) -> u32 {
     activations.calls().iter().map(call).chain(own).max().unwrap_or(0)
 }
 
-/// What a form of some activations needs, with these calls of functions.
-pub(super) fn demands(activations: &Activations, exits: &[FormExit], calls: &[FormCall]) -> Demands {
-    let mut demands = Demands { record: record_words(activations), ..Demands::default() };
+/// What a form of some activations needs, with these calls of functions and words of a record.
+pub(super) fn demands(
+    activations: &Activations,
+    exits: &[FormExit],
+    calls: &[FormCall],
+    record: u32,
+) -> Demands {
+    let mut demands = Demands { record, ..Demands::default() };
     for number in 0..activations.count() {
         let [ints, reals, depth] = taken(&in_place(activations, number));
         demands.frame_ints = demands.frame_ints.max(ints);
@@ -139,7 +144,7 @@ impl StepWriter<'_> {
         self.store_cells(block);
         let draft = self.draft;
         let store = |address, value| draft.op(OpKind::Store(Space::References), [address, value]);
-        if record_words(self.activations) > 0 {
+        if self.record > 0 {
             store(draft.int(TOP_WORD.into()), draft.records());
         }
         let opened = self.activations.open(self.activation).into_iter().skip(1);

@@ -67,9 +67,14 @@ pub(crate) fn build_within(
 ) -> Result<SsaForm, Outside> {
     let (activations, elisions, stretches) = found(module, flow, &version)?;
     let storages = FunctionStorage::new(flow, &activations, slots(flow, &stretches.all));
-    let plan = FormPlan::of(&stretches, &activations, &elisions, &storages);
-    let draft =
-        Draft::new(NumberKinds::of(module), plan.blocks, beginning(flow, &version, &activations), most);
+    let record = record_words(&activations);
+    let plan = FormPlan::of(&stretches, &activations, &elisions, &storages, record);
+    let draft = Draft::new(
+        NumberKinds::of(module),
+        plan.blocks,
+        beginning(flow, &version, &activations, record),
+        most,
+    );
     let kept = KeptValues::default();
     let scope = StepWriter {
         flow,
@@ -77,6 +82,7 @@ pub(crate) fn build_within(
         storages: &storages,
         activations: &activations,
         kept: &kept,
+        record,
         activation: 0,
         gradient: version.gradient,
         activity: &version.activity,
@@ -96,7 +102,7 @@ pub(crate) fn build_within(
         store(StepWriter { activation: stretch.activation, ..scope }, stretch, place);
     }
     let calls = function_calls(&activations);
-    let demands = demands(&activations, &plan.exits, &calls);
+    let demands = demands(&activations, &plan.exits, &calls, record);
     let cells = FixedCells::of(flow, demands);
     let mut form = SsaForm { exits: plan.exits, calls, demands, cells, ..draft.finish(version.clone())? };
     // A function that doesn't come back has nothing behind its calls.
@@ -121,17 +127,12 @@ fn found<'f>(
     if found.0.calls().is_empty() { Ok(found) } else { with(Elisions::none(module, flow, version)) }
 }
 
-fn beginning(flow: &Flow, version: &Version, activations: &Activations) -> Beginning {
+fn beginning(flow: &Flow, version: &Version, activations: &Activations, record: u32) -> Beginning {
     let records = match activations.begin_in_main() {
         true => OpKind::Int(FIRST_RECORD.into()),
         false => OpKind::Input(Input::Records),
     };
-    Beginning {
-        zeros: zero_cells(flow, version.zeros),
-        known: version.known.clone(),
-        records,
-        record: record_words(activations),
-    }
+    Beginning { zeros: zero_cells(flow, version.zeros), known: version.known.clone(), records, record }
 }
 
 /// The cells of main's frame that hold 0.
@@ -268,7 +269,7 @@ impl StepWriter<'_> {
     fn leave(self, place: &StretchBlocks) {
         let draft = self.draft;
         let Some(way) = &place.leaving else { return };
-        let own = -i64::from(record_words(self.activations));
+        let own = -i64::from(self.record);
         let number = || draft.op(OpKind::Load(Space::References), [draft.record_word(own)]);
         if way.bottom.is_some() {
             draft.set_condition(number());

@@ -1,11 +1,13 @@
 //! The blocks of a form before anything is written: which there are, and where they lead. Knows no step.
 
+use std::collections::HashMap;
+
 use reviver_flow::graph::Way;
 
 use super::activation::{Activations, FunctionCall};
 use super::draft::PlannedBlock;
 use super::elision::Elisions;
-use super::exits::{Exits, record_words};
+use super::exits::Exits;
 use super::frame::segments;
 use super::paths::{Stretch, StretchEnd, Stretches};
 use super::storage::FunctionStorage;
@@ -60,6 +62,30 @@ pub(super) struct FunctionBlocks {
     pub calls: Vec<BehindCall>,
 }
 
+/// Those of all functions that are called.
+#[derive(Default)]
+struct CalledFunctions {
+    all: Vec<FunctionBlocks>,
+    /// Where they stand, by the activations that begin them.
+    numbers: HashMap<u32, usize>,
+}
+
+impl CalledFunctions {
+    fn add(&mut self, function: FunctionBlocks) {
+        self.numbers.insert(function.activation, self.all.len());
+        self.all.push(function);
+    }
+
+    /// The function that an activation begins, if it is called.
+    fn begun(&self, activation: u32) -> Option<&FunctionBlocks> {
+        self.all.get(*self.numbers.get(&activation)?)
+    }
+
+    fn begun_mut(&mut self, activation: u32) -> Option<&mut FunctionBlocks> {
+        self.all.get_mut(*self.numbers.get(&activation)?)
+    }
+}
+
 /// The blocks behind a call of a function.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BehindCall {
@@ -101,26 +127,29 @@ impl FormPlan {
         activations: &Activations,
         elisions: &Elisions,
         storages: &FunctionStorage,
+        record: u32,
     ) -> FormPlan {
         let (blocks, exits) = (Vec::new(), Exits::of(activations));
-        let mut planner = Planner { activations, elisions, storages, blocks, exits };
+        let mut planner =
+            Planner { activations, elisions, storages, in_record: 1 - i64::from(record), blocks, exits };
         // The first block belongs to no stretch.
         let entry = planner.block(0);
-        let functions = planner.functions();
+        let called = planner.functions();
         let places: Vec<StretchBlocks> =
-            stretches.all.iter().map(|stretch| planner.place(stretch, &functions)).collect();
+            stretches.all.iter().map(|stretch| planner.place(stretch, &called)).collect();
         let first = |number: usize| places.get(number).map_or(entry, StretchBlocks::first);
         planner.end(entry, SsaEnd::Go(to(first(0))));
         if let (false, Some(block)) = (activations.begin_in_main(), planner.blocks.get_mut(entry as usize)) {
-            block.reloads_passed.push((0, in_record(activations)));
+            block.reloads_passed.push((0, planner.in_record));
         }
-        for function in &functions {
-            let begins = |(stretch, _): &(&Stretch, &StretchBlocks)| {
-                stretch.activation == function.activation
-                    && activations.begin(function.activation) == Some(stretch.position)
-            };
-            let begin =
-                stretches.all.iter().zip(&places).find(begins).map_or(entry, |(_, place)| place.first());
+        let mut begins = HashMap::new();
+        for (stretch, place) in stretches.all.iter().zip(&places) {
+            if activations.begin(stretch.activation) == Some(stretch.position) {
+                begins.entry(stretch.activation).or_insert(place.first());
+            }
+        }
+        for function in &called.all {
+            let begin = begins.get(&function.activation).copied().unwrap_or(entry);
             planner.end(function.entry, SsaEnd::Go(to(begin)));
             for back in &function.calls {
                 planner.end(back.landing, SsaEnd::Go(to(back.same)));
@@ -129,21 +158,18 @@ impl FormPlan {
             }
         }
         for (stretch, place) in stretches.all.iter().zip(&places) {
-            planner.lead(stretch, place, &functions, &first);
+            planner.lead(stretch, place, &called, &first);
         }
-        FormPlan { places, functions, blocks: planner.blocks, exits: planner.exits.all }
+        FormPlan { places, functions: called.all, blocks: planner.blocks, exits: planner.exits.all }
     }
-}
-
-/// Where in a record what the function is passed begins, from the end of the records on.
-fn in_record(activations: &Activations) -> i64 {
-    1 - i64::from(record_words(activations))
 }
 
 struct Planner<'a, 'f> {
     activations: &'a Activations<'f>,
     elisions: &'a Elisions<'f>,
     storages: &'a FunctionStorage,
+    /// Where in a record what the function is passed begins, from the end of the records on.
+    in_record: i64,
     blocks: Vec<PlannedBlock>,
     exits: Exits<'a, 'f>,
 }
@@ -177,17 +203,17 @@ impl Planner<'_, '_> {
     }
 
     /// The functions that are called.
-    fn functions(&mut self) -> Vec<FunctionBlocks> {
-        let mut functions: Vec<FunctionBlocks> = Vec::new();
+    fn functions(&mut self) -> CalledFunctions {
+        let mut functions = CalledFunctions::default();
         for (number, call) in self.activations.calls().iter().enumerate() {
             let landing = self.landing(*call);
             let same = self.block(self.activations.function(call.called.by));
             let behind = BehindCall { call: number, landing, same };
-            match functions.iter_mut().find(|function| function.activation == call.callee) {
+            match functions.begun_mut(call.callee) {
                 Some(function) => function.calls.push(behind),
                 None => {
                     let entry = self.reloading(call.callee, Vec::new());
-                    functions.push(FunctionBlocks { activation: call.callee, entry, calls: vec![behind] });
+                    functions.add(FunctionBlocks { activation: call.callee, entry, calls: vec![behind] });
                 }
             }
         }
@@ -198,16 +224,16 @@ impl Planner<'_, '_> {
         let function = self.activations.function(call.called.by);
         // The record of the call is behind the others again; that of the function's own is the last.
         let kept = self.activations.kept(call).into_iter().map(|(number, place)| (number, place.into()));
-        let own = (function, in_record(self.activations));
+        let own = (function, self.in_record);
         self.reloading(function, kept.chain([own]).collect())
     }
 
-    fn place(&mut self, stretch: &Stretch, functions: &[FunctionBlocks]) -> StretchBlocks {
+    fn place(&mut self, stretch: &Stretch, functions: &CalledFunctions) -> StretchBlocks {
         let function = self.activations.function(stretch.activation);
         let pauses = stretch.is_head || self.elisions.skips_unknown(stretch.activation, stretch.position);
         let head = pauses.then(|| (self.block(function), self.block(function)));
         let body = self.block(function);
-        let is_called = functions.iter().any(|known| known.activation == stretch.activation);
+        let is_called = functions.begun(stretch.activation).is_some();
         let (mut taken, mut loops, mut entering, mut leaving) = (None, Vec::new(), None, None);
         match stretch.end {
             StretchEnd::Branch { .. } | StretchEnd::Jump { .. } => taken = Some(self.block(function)),
@@ -231,8 +257,7 @@ impl Planner<'_, '_> {
             | StretchEnd::Exit { .. } => {}
         }
         if let Some(leaving) = &mut leaving {
-            let calls = functions.iter().find(|known| known.activation == stretch.activation);
-            let landings = calls.into_iter().flat_map(|known| &known.calls);
+            let landings = functions.begun(stretch.activation).into_iter().flat_map(|known| &known.calls);
             let landings: Vec<(i64, u32)> =
                 landings.map(|back| (back.call as i64 + 1, back.landing)).collect();
             self.choose(leaving.last, function, &landings, &mut leaving.chosen);
@@ -280,7 +305,7 @@ impl Planner<'_, '_> {
         &mut self,
         stretch: &Stretch,
         place: &StretchBlocks,
-        functions: &[FunctionBlocks],
+        functions: &CalledFunctions,
         first: &impl Fn(usize) -> u32,
     ) {
         if let Some((head, stop)) = place.head {
@@ -331,12 +356,12 @@ impl Planner<'_, '_> {
         &mut self,
         stretch: &Stretch,
         place: &StretchBlocks,
-        functions: &[FunctionBlocks],
+        functions: &CalledFunctions,
         (call, at): (usize, u32),
     ) -> SsaEnd {
         let exit = self.exits.full(stretch.activation, self.before(stretch, at));
-        let is_callee = |known: &&FunctionBlocks| known.calls.iter().any(|back| back.call == call);
-        let (Some(way), Some(callee)) = (place.entering, functions.iter().find(is_callee)) else {
+        let callee = self.activations.calls().get(call).and_then(|call| functions.begun(call.callee));
+        let (Some(way), Some(callee)) = (place.entering, callee) else {
             return exit;
         };
         self.end(way.made, SsaEnd::Go(to(way.through)));

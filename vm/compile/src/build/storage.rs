@@ -57,10 +57,8 @@ impl FunctionStorage {
         };
         slots.for_each(|(activation, slot)| add(activation, slot));
         activations.indices().into_iter().for_each(|(activation, cell)| add(activation, &Slot::int(cell)));
-        for function in activations.functions() {
-            let own = all.entry(function).or_default();
-            let passed = activations.passed_to_functions(function);
-            passed.into_iter().for_each(|(class, region)| own.reached_mut(class).add(region));
+        for (function, class, region) in activations.passed_to_functions() {
+            all.entry(function).or_default().reached_mut(class).add(region);
         }
         for reached in all.values_mut().flat_map(|own| [&mut own.ints, &mut own.reals]) {
             merge(&mut reached.fixed);

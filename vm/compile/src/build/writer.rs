@@ -23,6 +23,8 @@ pub(super) struct StepWriter<'a> {
     pub storages: &'a FunctionStorage,
     pub activations: &'a Activations<'a>,
     pub kept: &'a KeptValues,
+    /// Words of a record.
+    pub record: u32,
     /// The activation whose step is put down.
     pub activation: u32,
     pub gradient: bool,

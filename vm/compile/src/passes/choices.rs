@@ -15,7 +15,7 @@
 //! A factor that may be infinite is left alone, and whatever a product is added to must be checked: then the check, which asked for the
 //! condition before, fails falsely where a factor overflows that nobody needed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use reviver_isa::arith::{Elementary, Order};
 use reviver_isa::module::RealSystem;
@@ -50,6 +50,8 @@ pub(super) fn drop_needless(form: &mut SsaForm) {
 
 /// So many operations behind each other are looked at.
 const MOST_DEPTH: u32 = 4;
+/// So many values are found finite for each operation of a block.
+const MOST_FINITE: usize = 4;
 
 struct NeedlessChoices<'f> {
     form: &'f mut SsaForm,
@@ -98,14 +100,16 @@ impl NeedlessChoices<'_> {
     }
 
     fn look_at_checks(&mut self, block: &SsaBlock) {
-        self.finite.clear();
-        self.checks.clear();
-        self.moved.clear();
+        // Emptying a large table would take as long for each small block behind a large one.
+        (self.finite, self.checks, self.moved) = Default::default();
         let checks =
             block.ops.iter().filter_map(|&value| self.form.op(value)).filter(|op| op.guard.is_none());
         let is_check = |op: &&SsaOp| matches!(op.kind, OpKind::RequireAdmitted | OpKind::RequireVacant);
-        let mut open: Vec<SsaValue> = checks.filter(is_check).flat_map(|op| op.operands.clone()).collect();
-        while let Some(real) = open.pop() {
+        let mut open: VecDeque<SsaValue> =
+            checks.filter(is_check).flat_map(|op| op.operands.clone()).collect();
+        // What is checked is a sum of what blocks before have made: the nearest parts come first.
+        let most = MOST_FINITE * block.ops.len();
+        while let Some(real) = open.pop_front().filter(|_| self.finite.len() < most) {
             if self.finite.insert(real)
                 && let Some(op) = self.form.op(real).filter(|op| op.guard.is_none())
             {
@@ -115,7 +119,7 @@ impl NeedlessChoices<'_> {
     }
 
     fn look_at_loads(&mut self, block: &SsaBlock) {
-        self.loaded.clear();
+        self.loaded = HashMap::new();
         let mut stores: HashMap<Space, u32> = HashMap::new();
         for &value in &block.ops {
             match self.form.op(value).map(|op| op.kind) {
