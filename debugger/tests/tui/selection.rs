@@ -175,7 +175,11 @@ fn a_search_that_finds_nothing_keeps_the_failure() {
     screen.keys("c");
     assert!(screen.text().contains("failure:"), "{}", screen.text());
     screen.command("next-write b");
-    assert!(screen.text().contains("failure:") && screen.text().contains("no write to b"), "{}", screen.text());
+    assert!(
+        screen.text().contains("failure:") && screen.text().contains("no write to b"),
+        "{}",
+        screen.text()
+    );
     screen.keys("S");
     assert!(!screen.text().contains("failure:"), "{}", screen.text());
 }

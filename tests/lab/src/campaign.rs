@@ -36,7 +36,9 @@ pub fn seeds(usual: u64) -> Range<u64> {
     let (first, end) = asked.split_once("..").unwrap_or(("0", &asked));
     match (first.parse(), end.parse()) {
         (Ok(first), Ok(end)) => first..end,
-        _ => panic!("REVIVER_CAMPAIGN is a number of programs, or a range of seeds such as `20000..30000`, not `{asked}`"),
+        _ => panic!(
+            "REVIVER_CAMPAIGN is a number of programs, or a range of seeds such as `20000..30000`, not `{asked}`"
+        ),
     }
 }
 

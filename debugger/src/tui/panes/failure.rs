@@ -1,6 +1,5 @@
 //! Why the machine can't make a step, in the words of the trap's explanation.
 
-
 use super::Context;
 use super::sheet::{OneSheet, Sheet};
 use crate::listing::Line;
