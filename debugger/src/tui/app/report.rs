@@ -31,7 +31,7 @@ impl App {
         let answer = outcome.as_ref().ok().and_then(|outcome| Answer::of(&console.session, line, outcome));
         let moves = has_moved || outcome.as_ref().is_ok_and(Outcome::moves);
         let goes_on = moves && console.session.reason() == Some(&Reason::Arrived);
-        let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
+        let is_trap = console.session.trap().is_some();
         let (tone, text) = match &outcome {
             // The pane below the time bar draws it better.
             Ok(Outcome::Plot(plot)) => (Tone::Reply, format!("plots {}", plot.name)),
