@@ -9,7 +9,6 @@ mod batch;
 mod bench;
 mod bennett;
 mod book;
-mod book_numbers;
 mod both_ways;
 mod build;
 mod chapters;
