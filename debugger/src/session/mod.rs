@@ -158,7 +158,7 @@ pub struct Session {
     facing: Travel,
     /// Why the last motion stopped.
     reason: Option<Reason>,
-    /// The trap that ended the last motion, also while searches that find nothing leave the machine there.
+    /// The trap that ended the last motion. A search without a result keeps it.
     trap: Option<Box<Explanation>>,
     /// How often each line was executed.
     counts: LineCounts,
@@ -296,7 +296,7 @@ impl Session {
         self.reason.as_ref()
     }
 
-    /// The trap at which the machine stands; none where it can go on, or where nobody knows.
+    /// The trap that ended the last motion; `None` if the machine can go on, or after an edit.
     pub fn trap(&self) -> Option<&Explanation> {
         self.trap.as_deref()
     }

@@ -26,11 +26,10 @@ fn subject_on(engine: Engine, seed: u64) -> Subject {
     }
 }
 
-/// The seeds of the programs to judge: from 0 as many as a test usually takes, or what `REVIVER_CAMPAIGN` says, a number or a range
-/// such as `20000..30000`.
+/// Seeds of the programs to test: `0..usual`, or the number or range in `REVIVER_CAMPAIGN`, such as `20000..30000`.
 ///
 /// # Panics
-/// If it says anything else: a campaign that is none would be taken for a good one.
+/// If the variable holds anything else, because an empty campaign would look like a successful one.
 pub fn seeds(usual: u64) -> Range<u64> {
     let Ok(asked) = std::env::var("REVIVER_CAMPAIGN") else { return 0..usual };
     let (first, end) = asked.split_once("..").unwrap_or(("0", &asked));
@@ -42,7 +41,7 @@ pub fn seeds(usual: u64) -> Range<u64> {
     }
 }
 
-/// How many things to try: a test's own number, or as many as the campaign has seeds.
+/// Number of random cases to try: `usual`, or the number of seeds of the campaign.
 pub fn programs(usual: u64) -> u64 {
     let Range { start, end } = seeds(usual);
     end.saturating_sub(start)

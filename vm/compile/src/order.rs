@@ -152,7 +152,7 @@ pub fn loop_depths(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<u32> {
         rounds.entry(head).or_default().push(from);
     }
     let mut depths = vec![0; form.blocks.len()];
-    // Loops share blocks: by block the head of the last loop in which it was seen.
+    // Loops share blocks. Per block, the head of the last loop that contains it.
     let mut seen_in = vec![None; form.blocks.len()];
     for (head, mut open) in rounds {
         seen_in[head as usize] = Some(head);

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `translate` | from a form to Cranelift's language: integers, reals, memory; `group`, the same for lanes side by side |
 //! | `functions` | what native code calls |
-//! | `registers` | which way registers are given out |
+//! | `registers` | the choice of a register allocator |
 //! | `context`, `native` | what it is given; where it is run, the one file with unsafe code |
 //!
 //! ```
@@ -54,13 +54,13 @@ pub struct NoNativeCode(String);
 #[derive(Clone)]
 pub struct Jit {
     target: Arc<dyn TargetIsa>,
-    /// The same for crowded forms: registers are given out in one pass.
-    target_of_crowded: Arc<dyn TargetIsa>,
+    /// The same target with the single-pass register allocator.
+    single_pass_target: Arc<dyn TargetIsa>,
     /// The same for groups, whose code stays in the order of its form: what is made as late as possible keeps more values alive than there are registers.
     target_of_groups: Arc<dyn TargetIsa>,
 }
 
-/// The most vectors of a group's code.
+/// Upper bound on the vectors in the code of a SIMD group.
 const MOST_VECTORS: usize = 20_000;
 
 impl std::fmt::Debug for Jit {
@@ -75,11 +75,11 @@ impl Jit {
     /// # Errors
     /// Cranelift doesn't know the machine.
     pub fn new() -> Result<Jit, NoNativeCode> {
-        let [target, target_of_crowded, target_of_groups] =
+        let [target, single_pass_target, target_of_groups] =
             [("backtracking", "speed"), ("single_pass", "speed"), ("backtracking", "none")].map(target);
         Ok(Jit {
             target: target?,
-            target_of_crowded: target_of_crowded?,
+            single_pass_target: single_pass_target?,
             target_of_groups: target_of_groups?,
         })
     }
@@ -89,7 +89,7 @@ impl Jit {
             RealSystem::Fixed(bits) => bits.into(),
             RealSystem::F64 | RealSystem::F32 => 0,
         };
-        let target = if registers::is_crowded(form) { &self.target_of_crowded } else { &self.target };
+        let target = if registers::needs_single_pass(form) { &self.single_pass_target } else { &self.target };
         let (module, function) =
             made(target, |function, config| translate::translate(form, function, config))?;
         Some(Native::new(module, function, fraction_bits))

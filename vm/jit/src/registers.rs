@@ -1,23 +1,22 @@
-//! Which way registers are given out to a form's values. Cranelift's careful way takes more than linear time where many values are alive side
-//! by side, and its quick way, one pass over the code, where values are alive across many blocks. Knows no target.
+//! Choice of Cranelift's register allocator for an SSA function. The backtracking allocator takes superlinear time where many values are
+//! live at once. The single-pass allocator takes time proportional to blocks × live values. Knows no target.
 
 use reviver_compile::form::{Definition, SsaForm};
 use reviver_compile::op::OpKind;
 
-/// Forms with more values alive at an operation, on average, and with more operations than [`SHORT`] are crowded.
-const MOST_ALIVE: u64 = 200;
-/// The careful way is quick enough for so many operations, however many values are alive.
+/// Average number of live values per operation above which the backtracking allocator is too slow.
+const MOST_LIVE: u64 = 200;
+/// Number of operations up to which the backtracking allocator is fast, however many values are live.
 const SHORT: u64 = 2_000;
 
-/// Whether values are so many side by side that only the quick way is quick.
-pub fn is_crowded(form: &SsaForm) -> bool {
+/// Returns true if only the single-pass allocator is fast enough for the function.
+pub fn needs_single_pass(form: &SsaForm) -> bool {
     let length = form.length() as u64;
-    length > SHORT && lifetimes(form) / length > MOST_ALIVE
+    length > SHORT && total_live_range(form) / length > MOST_LIVE
 }
 
-/// From where each value is made to its last use, in operations, in the order of the blocks; the sum of all. Literals are made anew where they
-/// are used.
-fn lifetimes(form: &SsaForm) -> u64 {
+/// Sum of the live ranges of all values, in operations, with the blocks in order. Literals don't count: Cranelift rematerializes them.
+fn total_live_range(form: &SsaForm) -> u64 {
     let mut begun = vec![u64::MAX; form.definitions.len()];
     let mut ended = vec![0; form.definitions.len()];
     let mut at = 0;

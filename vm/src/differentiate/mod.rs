@@ -34,7 +34,7 @@ use crate::room::{self, OutOfMemory};
 use crate::shown::NotShown;
 use crate::state::State;
 use crate::state::values::plural;
-use crate::strategy::{MEMORY, Retention, Strategy, throws_away};
+use crate::strategy::{MEMORY, Retention, Strategy, discards_information};
 
 pub use astray::Astray;
 pub use by_hand::TurnedPass;
@@ -194,11 +194,11 @@ impl Subject {
         })
     }
 
-    /// The same, with the strategy `auto` where nothing is kept and the way back can't do without: the program throws information away.
+    /// Selects the strategy `auto` if the program discards information and no other history is kept.
     #[must_use]
     pub fn with_strategy_where_needed(self) -> Subject {
         let is_free = !self.exact && self.retention.is_none() && self.level.is_checked();
-        if !is_free || !throws_away(self.program.module()) {
+        if !is_free || !discards_information(self.program.module()) {
             return self;
         }
         Subject { exact: true, retention: Some(Retention { strategy: Strategy::Auto, memory: None }), ..self }

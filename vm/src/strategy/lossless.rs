@@ -1,4 +1,4 @@
-//! Whether the steps of a program lose bits, or throw them away. Knows rows; runs nothing.
+//! Which programs lose bits by rounding, and which discard information. Knows rows; runs nothing.
 
 use reviver_isa::instruction::{Class, Link};
 use reviver_isa::module::Module;
@@ -16,9 +16,9 @@ pub fn has_reals(module: &Module) -> bool {
         || module.procedures.iter().any(|p| p.frame.iter().any(|variable| is_real(variable.class)))
 }
 
-/// Whether a way back over a module meets an instruction that throws information away. The rules of others are carried out forward only,
-/// so that what stands in them alone doesn't count.
-pub fn throws_away(module: &Module) -> bool {
+/// Returns true if a reverse run of a module reaches an instruction that discards information. Procedures that are only rules don't count,
+/// because rules run forward only.
+pub fn discards_information(module: &Module) -> bool {
     let is_rule =
         |n: usize| module.procedures.iter().any(|other| other.rule.is_some_and(|rule| rule as usize == n));
     let is_called = |n: usize| {

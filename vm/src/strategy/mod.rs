@@ -34,7 +34,7 @@ pub use bounds::{Bounds, MEMORY};
 pub use checkpoints::{CheckpointBounds, Checkpoints, state_bytes};
 pub use course::Course;
 pub use halt::CourseHalt;
-pub use lossless::{has_reals, loses_nothing, throws_away};
+pub use lossless::{discards_information, has_reals, loses_nothing};
 pub use saved::SavedCourse;
 pub use schedule::Plan;
 pub use spaced::Spaced;

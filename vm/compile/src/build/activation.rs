@@ -94,12 +94,12 @@ pub(super) struct Activations<'f> {
     flow: &'f Flow,
     gradient: bool,
     all: Vec<Activation>,
-    /// The activations that begin functions, by what these are.
+    /// The first activation of each out-of-line callee, by its procedure and direction.
     begun: HashMap<(u32, Way), u32>,
     /// The calls of functions, and their numbers.
     calls: Vec<FunctionCall>,
     numbers: HashMap<FunctionCall, usize>,
-    /// The activations that are open where a function is called.
+    /// Activations that are open at a call of an out-of-line callee.
     calling: HashSet<u32>,
     called: OnceCell<CalledProcedures>,
     /// Instructions of callees that are put in place, and cells of their frames.
@@ -418,7 +418,7 @@ impl<'f> Activations<'f> {
             .collect()
     }
 
-    /// What the calls of functions pass: the function that calls, and the cells among which those are, as it names them, with their class.
+    /// Arguments of out-of-line calls: the calling function, the class, and the region of the caller's cells that contains the argument.
     pub fn passed_to_functions(&self) -> impl Iterator<Item = (u32, Class, Region)> {
         self.calls.iter().flat_map(|call| {
             let caller = self.function(call.called.by);

@@ -128,7 +128,7 @@ struct Inner {
     names: HashMap<DraftName, u32>,
     all_names: Vec<DraftName>,
     is_written: Vec<bool>,
-    /// The cells of each function, by their names.
+    /// Cells of each function with the numbers of their names, in the order of first use.
     cells: HashMap<u32, Vec<(u32, CellVariable)>>,
     /// What a name is at the end of a block, as far as it is written.
     held: HashMap<(u32, u32), SsaValue>,

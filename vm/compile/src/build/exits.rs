@@ -84,7 +84,7 @@ pub(super) fn record_words(activations: &Activations) -> u32 {
     activations.calls().iter().map(call).chain(own).max().unwrap_or(0)
 }
 
-/// What a form of some activations needs, with these calls of functions and words of a record.
+/// Demands of a form with these exits and out-of-line calls; `record` is the number of words of a call record.
 pub(super) fn demands(
     activations: &Activations,
     exits: &[FormExit],

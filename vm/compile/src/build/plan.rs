@@ -62,11 +62,11 @@ pub(super) struct FunctionBlocks {
     pub calls: Vec<BehindCall>,
 }
 
-/// Those of all functions that are called.
+/// Blocks of all out-of-line callees.
 #[derive(Default)]
 struct CalledFunctions {
     all: Vec<FunctionBlocks>,
-    /// Where they stand, by the activations that begin them.
+    /// Index in `all`, by the activation that begins the callee.
     numbers: HashMap<u32, usize>,
 }
 
@@ -76,7 +76,7 @@ impl CalledFunctions {
         self.all.push(function);
     }
 
-    /// The function that an activation begins, if it is called.
+    /// The callee that an activation begins, if there is a call of it.
     fn begun(&self, activation: u32) -> Option<&FunctionBlocks> {
         self.all.get(*self.numbers.get(&activation)?)
     }

@@ -23,7 +23,7 @@ pub(super) struct StepWriter<'a> {
     pub storages: &'a FunctionStorage,
     pub activations: &'a Activations<'a>,
     pub kept: &'a KeptValues,
-    /// Words of a record.
+    /// Words of a call record.
     pub record: u32,
     /// The activation whose step is put down.
     pub activation: u32,

@@ -50,7 +50,7 @@ pub(super) fn drop_needless(form: &mut SsaForm) {
 
 /// So many operations behind each other are looked at.
 const MOST_DEPTH: u32 = 4;
-/// So many values are found finite for each operation of a block.
+/// Upper bound on values found finite, per operation of the block.
 const MOST_FINITE: usize = 4;
 
 struct NeedlessChoices<'f> {
@@ -100,14 +100,14 @@ impl NeedlessChoices<'_> {
     }
 
     fn look_at_checks(&mut self, block: &SsaBlock) {
-        // Emptying a large table would take as long for each small block behind a large one.
+        // `clear` takes time proportional to the capacity, which an earlier block may have grown.
         (self.finite, self.checks, self.moved) = Default::default();
         let checks =
             block.ops.iter().filter_map(|&value| self.form.op(value)).filter(|op| op.guard.is_none());
         let is_check = |op: &&SsaOp| matches!(op.kind, OpKind::RequireAdmitted | OpKind::RequireVacant);
         let mut open: VecDeque<SsaValue> =
             checks.filter(is_check).flat_map(|op| op.operands.clone()).collect();
-        // What is checked is a sum of what blocks before have made: the nearest parts come first.
+        // Breadth first, because a checked sum may depend on all earlier blocks.
         let most = MOST_FINITE * block.ops.len();
         while let Some(real) = open.pop_front().filter(|_| self.finite.len() < most) {
             if self.finite.insert(real)

@@ -42,7 +42,7 @@ pub(super) struct Threads {
     /// By the `fork`, how many steps its tasks took the last time; 0 where they couldn't be put together.
     steps: HashMap<u32, u64>,
     tasks: StepsOfTasks,
-    /// Words that were copied for tasks which turned out too short, as far as steps haven't paid for them.
+    /// Words copied for tasks that were too short, minus [`WORDS_PER_STEP`] for each step since.
     unpaid: u64,
     /// The most memory that copies of the state took which threads had at the same time.
     bytes: usize,
@@ -69,10 +69,11 @@ const NATIVE: u64 = 16;
 /// Tasks that take on average less than this part of the steps that are worth threads are too short: to begin one, or to pass over one of
 /// another thread, takes about as long.
 const SHORTEST: u64 = 200;
-/// Tasks that threads come to for the first time are tried as long as no more words were copied in vain: a few milliseconds' worth.
+/// Number of words copied for tasks that were too short beyond which no new `fork` is tried on threads: a few milliseconds.
 const MOST_UNPAID: u64 = 1 << 20;
-/// Words that are copied in the time of a step. So trials in vain take no longer than the steps, however many `fork`s there are.
-const WORDS_A_STEP: u64 = 4;
+/// Words that can be copied in the time of one interpreted step. Therefore failed trials take at most as long as the steps, however many
+/// `fork`s there are.
+const WORDS_PER_STEP: u64 = 4;
 
 impl<B: Interpreted> Machine<B> {
     /// Has tasks of the program made by `count` threads, where they took no fewer than `worth` steps the last time
@@ -116,7 +117,7 @@ impl<B: Interpreted> Machine<B> {
             let before = self.state.step;
             let stop = self.run_by_one_thread(Some(&places.stops), travel, left)?;
             let made = self.state.step.abs_diff(before);
-            self.threads.unpaid = self.threads.unpaid.saturating_sub(made.saturating_mul(WORDS_A_STEP));
+            self.threads.unpaid = self.threads.unpaid.saturating_sub(made.saturating_mul(WORDS_PER_STEP));
             left -= made;
             let here = Node::of(&self.state, travel);
             if stop != Stop::Budget || left == 0 || stops.is_some_and(|stops| stops.contains(here)) {
@@ -174,7 +175,7 @@ impl<B: Interpreted> Machine<B> {
         outcome
     }
 
-    /// Words that are copied so that threads can make tasks: the code, with a stop behind each, and the state for each thread.
+    /// Number of words that are copied before threads can run the tasks of a `fork`: the code with its stops, and a state per thread.
     fn words_to_copy(&self, fork: &TaskFork) -> u64 {
         let cells = self.state.ints.len() + self.state.reals.len();
         let code = self.program.module().code.len();
@@ -198,7 +199,7 @@ impl<B: Interpreted> Machine<B> {
         !last.is_some_and(is_short) && may_be_tried && !is_in_rule && !fork.shows && self.can_part_history()
     }
 
-    /// How many threads may make tasks at the same time.
+    /// Number of threads that can run the tasks of a `fork` at the same time.
     fn threads_for(&self, fork: &TaskFork) -> u32 {
         match fork.calls.len() as u32 {
             // A single call may be made by many rounds.
