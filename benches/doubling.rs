@@ -32,8 +32,9 @@ struct Kind {
     n: usize,
 }
 
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     Kind { name: "loops", text: loops, n: 1_000 },
+    Kind { name: "updates in a loop", text: updates, n: 1_000 },
     Kind { name: "procedures", text: procedures, n: 1_000 },
     // Up to 8,192 instructions of callees are inlined. Further callees are out of line, with four times as many blocks.
     Kind { name: "procedures that overwrite", text: overwriting_procedures, n: 500 },
@@ -67,6 +68,12 @@ const COMMANDS: [TimedCommand; 9] = [
 
 fn loops(n: usize) -> String {
     format!(".inout a\n{}", "for i in 0..2\n    add a, i\nrof\n".repeat(n))
+}
+
+fn updates(n: usize) -> String {
+    let declared = numbered(20, |i| format!(".inout c{i} default {i}\n"));
+    let updates = numbered(n, |i| format!("    add c{}, c{}\n", 7 * i % 20, (7 * i + 1 + i % 19) % 20));
+    format!("{declared}for i in 0..30\n{updates}rof\n")
 }
 
 fn numbered(n: usize, line: impl Fn(usize) -> String) -> String {

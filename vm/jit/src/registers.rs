@@ -1,18 +1,17 @@
-//! Choice of Cranelift's register allocator for an SSA function. The backtracking allocator takes superlinear time where many values are
-//! live at once. The single-pass allocator takes time proportional to blocks × live values. Knows no target.
+//! Choice of Cranelift's register allocator for an SSA function. The backtracking allocator takes more than quadratic time for long blocks
+//! with many live values. The single-pass allocator takes time proportional to blocks × live values. Knows no target.
 
 use reviver_compile::form::{Definition, SsaForm};
 use reviver_compile::op::OpKind;
 
-/// Average number of live values per operation above which the backtracking allocator is too slow.
-const MOST_LIVE: u64 = 200;
-/// Number of operations up to which the backtracking allocator is fast, however many values are live.
-const SHORT: u64 = 2_000;
+/// Operations of the longest block × average number of live values, above which the backtracking allocator is too slow: about a second.
+const MOST_CROWDED: u64 = 40_000;
 
 /// Returns true if only the single-pass allocator is fast enough for the function.
 pub fn needs_single_pass(form: &SsaForm) -> bool {
-    let length = form.length() as u64;
-    length > SHORT && total_live_range(form) / length > MOST_LIVE
+    let longest = form.blocks.iter().map(|block| block.ops.len() as u64).max().unwrap_or(0);
+    let live = total_live_range(form) / form.length().max(1) as u64;
+    longest.saturating_mul(live) > MOST_CROWDED
 }
 
 /// Sum of the live ranges of all values, in operations, with the blocks in order. Literals don't count: Cranelift rematerializes them.
