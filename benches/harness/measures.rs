@@ -1,6 +1,6 @@
-//! What cargo calls a bench for. Knows nothing that is measured.
+//! The purpose of a call by cargo: `cargo bench` measures, `cargo test --benches` only tries whether benches run.
 
-/// Whether to measure: `cargo bench` says so; `cargo test --benches` calls benches too.
+/// Returns true if cargo asks to measure.
 pub fn measures() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }
