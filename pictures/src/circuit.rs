@@ -33,14 +33,14 @@ pub enum Gate {
         first: usize,
         second: usize,
     },
-    /// What is told by its text. The other wires between the first and the last one pass over it.
+    /// Any other statement, with its text. The other wires between the first and the last one pass over the box.
     Box {
         text: String,
         wires: Vec<usize>,
     },
 }
 
-/// The columns of gates that come one after the other: each as far to the left as those before it on the same wires allow.
+/// Columns of successive gates: each gate is as far to the left as earlier gates on the same wires allow.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
     /// By wire, the first column that is free.
@@ -114,7 +114,7 @@ impl Circuit {
         self.gates.iter().map(|gate| placement.place(gate)).collect()
     }
 
-    /// Where each column begins, and where the last one ends: boxes are as wide as their texts.
+    /// Left edges of the columns, and the right edge of the last one. Boxes are as wide as their texts.
     fn edges(&self, columns: &[usize]) -> Vec<f64> {
         let count = columns.iter().max().map_or(0, |last| last + 1);
         let mut widths = vec![COLUMN; count];

@@ -37,6 +37,7 @@ struct Refusal {
 
 const KNOWN: &str = "a circuit shows `for` with constant bounds and `if` of loop counters; put what branches on cells into a \
                      procedure: its call is one box";
+const ARRAY: &str = "declare them as an array: only the elements that main uses are wires";
 const SMALLER: &str =
     "unroll less: `--const` changes the bounds of loops, and a procedure is one box where it is called";
 
@@ -46,17 +47,22 @@ const MOST_ROUNDS: u64 = 100_000;
 /// The circuit of main. `state` is the program's first one.
 ///
 /// # Errors
-/// The first branch on what only a run knows, or the first instruction beyond the bounds.
+/// The first branch on a value that only a run knows, or the first instruction beyond the bounds; too many inputs and results.
 pub fn circuit(program: &Program, state: State, file: &str) -> Result<Circuit, Box<NoCircuit>> {
     let module = program.module();
     let Some(main) = module.procedures.first() else { return Ok(Circuit::default()) };
     let wiring = Wiring::new(module, main);
     let mut drawing = Drawing { program, module, main, state, counters: Vec::new(), wiring, rounds: 0 };
+    if drawing.wiring.add_interface().is_err() {
+        let cause =
+            format!("the program has more than {MOST_WIRES} scalar inputs and results, and each is a wire");
+        return Err(drawing.refused(main.entry + 1, refusal(cause, ARRAY)));
+    }
     drawing.part(main.entry + 1, main.exit)?;
     Ok(drawing.wiring.circuit(file))
 }
 
-/// What is drawn so far, and what is known where it goes on.
+/// The circuit so far, and the counters at the current instruction.
 struct Drawing<'p> {
     program: &'p Program,
     module: &'p Module,
@@ -75,10 +81,12 @@ struct Product {
     constant: i64,
 }
 
-/// What a `xor` by a product does.
-enum Flip {
+/// The picture of an instruction.
+enum Drawn {
+    /// The instruction has no effect.
     Nothing,
     Gate(Gate),
+    Box,
 }
 
 impl<'p> Drawing<'p> {
@@ -126,7 +134,7 @@ impl<'p> Drawing<'p> {
                 at,
                 refusal("its rounds are counted by the run, and a circuit has no loops", KNOWN),
             )),
-            // What takes their values is told as if it took the expressions.
+            // A user of temporaries is drawn with their expressions in its text.
             BlockKind::Temporaries => Ok(end),
             BlockKind::Local | BlockKind::Delocal | BlockKind::Assert { .. } => {
                 let text = self.numbered(&self.speller().words(block, seam));
@@ -200,35 +208,35 @@ impl<'p> Drawing<'p> {
             OperandShape::Tasks | OperandShape::Boundary => return Ok(()),
             _ => {}
         }
-        let gate = match (instruction.update, &instruction.operands[..]) {
-            (Update::Xor, [target, sources @ ..]) => match self.product(instruction.function, sources) {
-                Some(product) => match self.flip(target, product)? {
-                    Some(Flip::Nothing) => return Ok(()),
-                    Some(Flip::Gate(gate)) => Some(gate),
-                    None => None,
-                },
-                None => None,
-            },
-            (Update::Not, [target]) => match self.bit(target) {
-                Some(target) => Some(Gate::Flip { controls: Vec::new(), target: self.wire(target)? }),
-                None => None,
-            },
-            (Update::Swap, [first, second]) => match (self.bit(first), self.bit(second)) {
-                (Some(first), Some(second)) => {
-                    Some(Gate::Exchange { first: self.wire(first)?, second: self.wire(second)? })
-                }
-                _ => None,
-            },
-            _ => None,
-        };
-        match gate {
-            Some(gate) => self.wiring.add(gate).map_err(too_large),
-            None => {
+        match self.drawn(instruction)? {
+            Drawn::Nothing => Ok(()),
+            Drawn::Gate(gate) => self.wiring.add(gate).map_err(too_large),
+            Drawn::Box => {
                 let text = self.text(instruction);
                 let mut wires = BTreeSet::new();
                 self.touched(at, &mut wires)?;
                 self.boxed(text, wires)
             }
+        }
+    }
+
+    fn drawn(&mut self, instruction: &Instruction) -> Result<Drawn, Refusal> {
+        match (instruction.update, &instruction.operands[..]) {
+            (Update::Xor, [target, sources @ ..]) => match self.product(instruction.function, sources) {
+                Some(product) => self.flip(target, product),
+                None => Ok(Drawn::Box),
+            },
+            (Update::Not, [target]) => {
+                let Some(target) = self.bit(target) else { return Ok(Drawn::Box) };
+                Ok(Drawn::Gate(Gate::Flip { controls: Vec::new(), target: self.wire(target)? }))
+            }
+            (Update::Swap, [first, second]) => {
+                let (Some(first), Some(second)) = (self.bit(first), self.bit(second)) else {
+                    return Ok(Drawn::Box);
+                };
+                Ok(Drawn::Gate(Gate::Exchange { first: self.wire(first)?, second: self.wire(second)? }))
+            }
+            _ => Ok(Drawn::Box),
         }
     }
 
@@ -272,19 +280,19 @@ impl<'p> Drawing<'p> {
         Some(product)
     }
 
-    /// The controls of a flip by a product; none where it is no flip of a bit. A product that is 0 flips nothing.
-    fn flip(&mut self, target: &Operand, product: Product) -> Result<Option<Flip>, Refusal> {
+    /// The picture of a `xor` by a product. A product that is 0 flips nothing; one with other constants than 1 is no gate on bits.
+    fn flip(&mut self, target: &Operand, product: Product) -> Result<Drawn, Refusal> {
         let Some(target) = self.bit(target).filter(|target| !product.cells.contains(target)) else {
-            return Ok(None);
+            return Ok(Drawn::Box);
         };
         match product.constant {
-            0 => return Ok(Some(Flip::Nothing)),
+            0 => return Ok(Drawn::Nothing),
             1 => {}
             -1 if !product.cells.is_empty() => {}
-            _ => return Ok(None),
+            _ => return Ok(Drawn::Box),
         }
         let controls = product.cells.into_iter().map(|cell| self.wire(cell)).collect::<Result<_, _>>()?;
-        Ok(Some(Flip::Gate(Gate::Flip { controls, target: self.wire(target)? })))
+        Ok(Drawn::Gate(Gate::Flip { controls, target: self.wire(target)? }))
     }
 
     fn is_counter(&self, base: Base) -> bool {

@@ -34,18 +34,20 @@ pub struct Wiring<'p> {
 }
 
 impl<'p> Wiring<'p> {
-    /// Scalars that are given or result have their wires whatever happens to them.
     pub fn new(module: &'p Module, main: &'p Procedure) -> Wiring<'p> {
         let (wires, numbers) = (Vec::new(), HashMap::new());
-        let mut wiring =
-            Wiring { module, main, wires, numbers, gates: Vec::new(), placement: Placement::default() };
-        for (n, global) in (0..).zip(&module.globals) {
-            if global.shape == Shape::Scalar && global.role != Role::Private {
-                // Only gates are counted against the bound.
-                let _ = wiring.wire((Base::Global(n), 0));
-            }
-        }
-        wiring
+        Wiring { module, main, wires, numbers, gates: Vec::new(), placement: Placement::default() }
+    }
+
+    /// Adds a wire for each scalar input and result, even if no gate uses it.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub fn add_interface(&mut self) -> Result<(), CircuitBound> {
+        let numbered = (0..).zip(&self.module.globals);
+        let mut scalars =
+            numbered.filter(|(_, global)| global.shape == Shape::Scalar && global.role != Role::Private);
+        scalars.try_for_each(|(n, _)| self.wire((Base::Global(n), 0)).map(drop))
     }
 
     /// The class and the shape of a declaration; main has no parameters.
@@ -74,7 +76,7 @@ impl<'p> Wiring<'p> {
         Ok(number)
     }
 
-    /// How many wires there are.
+    /// Number of wires.
     pub fn wires(&self) -> usize {
         self.wires.len()
     }
@@ -111,7 +113,7 @@ impl<'p> Wiring<'p> {
         }
     }
 
-    /// What is written at the ends of a wire: its name where it is given or results, and its value where that is known.
+    /// Labels at the ends of a wire: the name of an input or result, else the name with its known value.
     fn ends(&self, cell: CellKey) -> Wire {
         let (base, n) = cell;
         let name = self.name(cell);
@@ -133,7 +135,7 @@ impl<'p> Wiring<'p> {
     }
 }
 
-/// What a cell holds before the run. One value stands for all cells.
+/// Value of a cell before the run. A single initial value applies to all cells of a declaration.
 fn initial(class: Class, values: Option<&Values>, n: u64) -> String {
     let n = usize::try_from(n).unwrap_or(usize::MAX);
     let value = match values {

@@ -432,6 +432,10 @@ fn what_is_no_circuit_is_refused_with_its_place() {
         let file = folder.file("refused.rasm", text);
         reviver(&format!("circuit {file}")).expect(3).says(words).says("help: ");
     }
+    // Each has a wire, also if no gate uses it.
+    let declared: String = (0..1001).map(|n| format!(".inout c{n}\n")).collect();
+    let wide = folder.file("wide.rasm", format!("{declared} not c0\n"));
+    reviver(&format!("circuit {wide}")).expect(3).says("more than 1000 scalar inputs").says("as an array");
     let most = folder.file("most.rasm", ".inout a\n for i in 0..1000\n not a\n rof\n");
     reviver(&format!("circuit {most}")).expect(0);
 }
