@@ -108,7 +108,7 @@ impl Failure {
     /// The same with the exit code of arguments that don't make sense: the file that is wrong is one of them.
     #[must_use]
     pub fn into_usage(self) -> Failure {
-        // Of refused memory no argument is the cause.
+        // Refused memory is not the fault of an argument.
         if self.exit == Exit::Trap { self } else { Failure { exit: Exit::Usage, ..self } }
     }
 

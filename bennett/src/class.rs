@@ -11,7 +11,7 @@ use reviver_isa::instruction::Class;
 /// What names of a routine are made of: cells, arrays and constants.
 #[derive(Clone, Debug, Default)]
 pub struct Classes {
-    /// Those of the program, which routines have in common.
+    /// Classes of the program's names, shared by all routines.
     shared: Rc<HashMap<CompactString, Class>>,
     own: HashMap<CompactString, Class>,
 }
@@ -25,7 +25,7 @@ impl Classes {
         self.own.insert(name, class);
     }
 
-    /// The same classes, of which a copy takes no time.
+    /// Makes copies cheap: all classes become shared.
     #[must_use]
     pub fn into_shared(self) -> Classes {
         let mut shared = Rc::unwrap_or_clone(self.shared);

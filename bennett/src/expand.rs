@@ -17,7 +17,7 @@ use crate::class::{Classes, class_of, class_of_applied};
 use crate::make;
 use crate::names::FreshNames;
 
-/// What names of a text mean.
+/// Meanings of the names in a text.
 #[derive(Default)]
 struct Meanings {
     /// The innermost last; none for those that are closed.

@@ -8,7 +8,7 @@ use compact_str::{CompactString, format_compact};
 /// The names of a text.
 #[derive(Clone, Debug, Default)]
 pub struct FreshNames {
-    /// Names that copies have in common.
+    /// Names that all copies share.
     shared: Rc<HashSet<CompactString>>,
     own: HashSet<CompactString>,
     /// The first number that may be free, by the name that is numbered. Names stay taken, so smaller ones never are.
@@ -24,7 +24,7 @@ impl FreshNames {
         self.shared.contains(name) || self.own.contains(name)
     }
 
-    /// The same names, of which a copy takes no time.
+    /// Makes copies cheap: all names become shared.
     #[must_use]
     pub fn into_shared(self) -> FreshNames {
         let mut shared = Rc::unwrap_or_clone(self.shared);

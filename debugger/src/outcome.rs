@@ -51,7 +51,7 @@ pub enum Reason {
     NoWrite(Box<NoWrite>),
 }
 
-/// How far a search for a write has looked in vain.
+/// A search for a write that found none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoWrite {
     /// The cells, in the words of the program.
@@ -63,8 +63,8 @@ pub struct NoWrite {
 }
 
 impl Reason {
-    /// Whether the history has nothing further in that direction: it is at its bound, or the run traps. Memory may be
-    /// there again.
+    /// Returns true if the history ends in this direction: at its bound, or at a trap. A trap for lack of memory is no end, because a
+    /// later attempt may succeed.
     pub fn ends_the_history(&self) -> bool {
         match self {
             Reason::HistoryBegin | Reason::HistoryEnd => true,

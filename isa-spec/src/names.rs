@@ -25,7 +25,7 @@ pub fn adjoint_name(name: &str) -> String {
     }
 }
 
-/// Whether the bracket that a text begins with is closed by its last character.
+/// Returns true if the last character of a text closes the bracket that the text begins with.
 fn is_enclosed(text: &str) -> bool {
     let mut depth = 0_usize;
     let closing = text.char_indices().find(|(_, c)| {

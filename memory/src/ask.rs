@@ -89,11 +89,11 @@ pub fn of_map<K: Eq + Hash, V, S: BuildHasher>(
     refusable(|| map.try_reserve(count)).map_err(|_| OutOfMemory)
 }
 
-/// Adds all bytes of a source to a list, and returns their number. `Read::read_to_end` isn't used: it aborts the process where memory is
-/// refused for the first bytes of a stream.
+/// Appends all bytes of a source to a list, and returns their number. Unlike `Read::read_to_end` it never aborts the process: that
+/// function reads the first bytes of a stream into memory that can't be refused.
 ///
 /// # Errors
-/// Those of the source, and [`io::ErrorKind::OutOfMemory`]; the list has the bytes that were read until then.
+/// Errors of the source, and [`io::ErrorKind::OutOfMemory`]. The list keeps the bytes that were read before the error.
 pub fn read_to_end(source: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<usize> {
     const PIECE: usize = 1 << 16;
     let begun = bytes.len();

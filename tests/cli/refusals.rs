@@ -180,7 +180,7 @@ fn each_command_ends_with_an_error_whichever_allocation_is_refused() {
     }
 }
 
-/// The same for many refusals, several at a time.
+/// Checks many refusals, as many at a time as there are cores.
 fn hold_all(tried: &Tried, refused: &[String], usual: &CameTo) {
     let next = AtomicUsize::new(0);
     let work = || {

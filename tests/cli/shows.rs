@@ -343,8 +343,8 @@ fn tasks_show_in_their_order() {
     }
 }
 
-/// Where a program switches the mode itself, the rule of an `uncall` is carried out and that of a `call` undone; going back over them it is
-/// the other way round. What is no rule shows forward only, and the second half of `--check` shows nothing.
+/// In a program that switches the mode itself an `uncall` executes its rule and a `call` undoes it; a run back does the opposite. Code outside of
+/// rules shows forward only, and the second half of `--check` shows nothing.
 #[test]
 fn a_run_back_shows_what_rules_show() {
     let folder = Folder::new();

@@ -114,7 +114,7 @@ pub struct Command {
     /// What a line of keys calls it, in few words: ` S back ←`.
     pub word: &'static str,
     pub help: &'static str,
-    /// First arguments that do something of their own, and what they do, without a full stop.
+    /// Help of first arguments with an effect of their own, without a full stop.
     pub forms: &'static [(&'static str, &'static str)],
     /// What its first argument names.
     pub argument: ArgumentKind,
@@ -133,7 +133,7 @@ impl Command {
         matches!(self.action, CommandAction::Screen(_))
     }
 
-    /// What it does with these arguments.
+    /// First sentence of the help for these arguments.
     pub fn summary_with(&self, arguments: &str) -> &'static str {
         let first = arguments.split_whitespace().next().unwrap_or_default();
         let form = self.forms.iter().find(|(form, _)| *form == first);

@@ -67,7 +67,7 @@ pub enum SessionError {
     Value(#[from] ValueError),
     #[error("there is no `{name}` to stop at")]
     NoPlace { name: String, near: Option<String> },
-    #[error("no run stops at `{0}`: it is the beginning of main, and every run starts behind it")]
+    #[error("no run stops at `{0}`: main begins there, and every run starts after it")]
     BeforeStart(String),
     #[error("there are no instructions on {0} or behind it")]
     NoLine(String),

@@ -40,7 +40,7 @@ pub struct Theme {
     /// Directions, the user's and the machine's.
     pub forward: Style,
     pub backward: Style,
-    /// What goes on now: a long run, playing, the key that the tour asks for.
+    /// An activity: a long run, playing, the key that the tour asks for.
     pub active: Style,
     /// The present, in the scrub bar and in the plots below it: in a colour that nothing else has.
     pub here: Style,

@@ -168,7 +168,7 @@ struct Planner<'a, 'f> {
     activations: &'a Activations<'f>,
     elisions: &'a Elisions<'f>,
     storages: &'a FunctionStorage,
-    /// Where in a record what the function is passed begins, from the end of the records on.
+    /// Offset of the function's arguments in its call record, from the end of the records.
     in_record: i64,
     blocks: Vec<PlannedBlock>,
     exits: Exits<'a, 'f>,
