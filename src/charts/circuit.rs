@@ -82,7 +82,7 @@ struct Product {
 }
 
 /// The picture of an instruction.
-enum Drawn {
+enum Symbol {
     /// The instruction has no effect.
     Nothing,
     Gate(Gate),
@@ -209,9 +209,9 @@ impl<'p> Drawing<'p> {
             _ => {}
         }
         match self.drawn(instruction)? {
-            Drawn::Nothing => Ok(()),
-            Drawn::Gate(gate) => self.wiring.add(gate).map_err(too_large),
-            Drawn::Box => {
+            Symbol::Nothing => Ok(()),
+            Symbol::Gate(gate) => self.wiring.add(gate).map_err(too_large),
+            Symbol::Box => {
                 let text = self.text(instruction);
                 let mut wires = BTreeSet::new();
                 self.touched(at, &mut wires)?;
@@ -220,23 +220,23 @@ impl<'p> Drawing<'p> {
         }
     }
 
-    fn drawn(&mut self, instruction: &Instruction) -> Result<Drawn, Refusal> {
+    fn drawn(&mut self, instruction: &Instruction) -> Result<Symbol, Refusal> {
         match (instruction.update, &instruction.operands[..]) {
             (Update::Xor, [target, sources @ ..]) => match self.product(instruction.function, sources) {
                 Some(product) => self.flip(target, product),
-                None => Ok(Drawn::Box),
+                None => Ok(Symbol::Box),
             },
             (Update::Not, [target]) => {
-                let Some(target) = self.bit(target) else { return Ok(Drawn::Box) };
-                Ok(Drawn::Gate(Gate::Flip { controls: Vec::new(), target: self.wire(target)? }))
+                let Some(target) = self.bit(target) else { return Ok(Symbol::Box) };
+                Ok(Symbol::Gate(Gate::Flip { controls: Vec::new(), target: self.wire(target)? }))
             }
             (Update::Swap, [first, second]) => {
                 let (Some(first), Some(second)) = (self.bit(first), self.bit(second)) else {
-                    return Ok(Drawn::Box);
+                    return Ok(Symbol::Box);
                 };
-                Ok(Drawn::Gate(Gate::Exchange { first: self.wire(first)?, second: self.wire(second)? }))
+                Ok(Symbol::Gate(Gate::Exchange { first: self.wire(first)?, second: self.wire(second)? }))
             }
-            _ => Ok(Drawn::Box),
+            _ => Ok(Symbol::Box),
         }
     }
 
@@ -281,18 +281,18 @@ impl<'p> Drawing<'p> {
     }
 
     /// The picture of a `xor` by a product. A product that is 0 flips nothing; one with other constants than 1 is no gate on bits.
-    fn flip(&mut self, target: &Operand, product: Product) -> Result<Drawn, Refusal> {
+    fn flip(&mut self, target: &Operand, product: Product) -> Result<Symbol, Refusal> {
         let Some(target) = self.bit(target).filter(|target| !product.cells.contains(target)) else {
-            return Ok(Drawn::Box);
+            return Ok(Symbol::Box);
         };
         match product.constant {
-            0 => return Ok(Drawn::Nothing),
+            0 => return Ok(Symbol::Nothing),
             1 => {}
             -1 if !product.cells.is_empty() => {}
-            _ => return Ok(Drawn::Box),
+            _ => return Ok(Symbol::Box),
         }
         let controls = product.cells.into_iter().map(|cell| self.wire(cell)).collect::<Result<_, _>>()?;
-        Ok(Drawn::Gate(Gate::Flip { controls, target: self.wire(target)? }))
+        Ok(Symbol::Gate(Gate::Flip { controls, target: self.wire(target)? }))
     }
 
     fn is_counter(&self, base: Base) -> bool {
