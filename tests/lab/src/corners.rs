@@ -68,6 +68,13 @@ const WRITTEN: &[(&str, &str)] = &[
          .proc twice(inout y: real, in x: real, in w: real)\nadd y, x * w\nadd y, w * 0.1\nadd y, w * w\n.end\n",
     ),
     (
+        "tasks that name the adjoint of what they only read",
+        ".inout w: real = 1.7, u[3]: real, g: real\npar for i in 0..3 call more(u[i], w, 0.5)\n\
+         par more(u[0], w, 0.5), more(u[1], w, u[2])\n\
+         .proc more(inout u: real, in w: real, in c: real)\nadd u, w * c\nadd w', 0.1\nadd c', w' * 0.3\n\
+         add g', 0.7\n.end\n",
+    ),
+    (
         "a call of what a cell chooses",
         ".inout c = 2, x\ncallvia c(x)\nuncallvia c(x)\ncallvia c(x)\n.proc up(inout x)\nadd x, 1\n.end\n\
          .proc down(inout x)\nsub x, 1\n.end\n",

@@ -146,7 +146,10 @@ impl Writer<'_> {
         if self.plain_indices {
             return plain;
         }
+        // An offset may be greater than the numbers of a program of 8 bits.
+        let is_number = i8::try_from(offset).is_ok();
         match self.rng.below(16) {
+            _ if !is_number => plain,
             0 => format!("{offset} - (0 - {name})"),
             1 => format!("{name}*1{offset:+}"),
             2 => format!("max({name}{offset:+}, {name}{offset:+})"),

@@ -89,7 +89,7 @@ pub fn resume_anywhere(subject: &Subject) -> Result<(), String> {
         same(&format!("the digest back at step {step}"), state_digest(machine.state()), trace.digests[step])?;
     }
     let mut clone = machine.try_clone().unwrap();
-    travel(&mut clone, Travel::Forward, LONGEST);
+    travel(&mut clone, Travel::Forward, trace.steps() - middle as u64);
     travel(&mut machine, Travel::Backward, LONGEST);
     same(
         "the digest where the clone stopped",
