@@ -2,7 +2,7 @@
 //! adjoints, to the last bit.
 
 use reviver_isa::instruction::Class;
-use reviver_vm::differentiate::{Gradient, Origin, Subject as Differentiated, gradient};
+use reviver_vm::differentiate::{DifferentiateError, Gradient, Origin, Subject as Differentiated, gradient};
 use reviver_vm::digest::state_digest;
 use reviver_vm::reports::{Loss, Tally};
 use reviver_vm::strategy::{Course, CourseHalt, Retention, Strategy};
@@ -41,6 +41,8 @@ pub fn gradients_agree(subject: &Subject) -> Result<(), String> {
     let mut reals = reals.flat_map(|(n, _)| exact.variables(n).unwrap_or_default());
     let Some(loss) = reals.find(|real| matches!(real.origin, Origin::Cell(_))) else { return Ok(()) };
     let expected = gradient(&exact, &loss).map(outcome);
+    let is_not_restored = matches!(expected, Err(DifferentiateError::NotRestored { .. }));
+    let names_adjoints = exact.program.names_adjoints();
     for retention in strategies(&[1, 7]) {
         let start = exact.start.try_clone().map_err(|error| error.to_string())?;
         let by_strategy = Differentiated::new(exact.program.clone(), start, true, LONGEST);
@@ -49,7 +51,9 @@ pub fn gradients_agree(subject: &Subject) -> Result<(), String> {
         let by_strategy = Differentiated { runner, retention, ..by_strategy };
         match gradient(&by_strategy, &loss).map(outcome) {
             // There is too little memory for one state.
-            Err(reviver_vm::differentiate::DifferentiateError::MemoryFull { .. }) => {}
+            Err(DifferentiateError::MemoryFull { .. }) => {}
+            // A tape brings back what a step changed, also where its inverse reads another adjoint than the step did.
+            Ok(_) if retention.strategy == Strategy::Tape && names_adjoints && is_not_restored => {}
             found => same(&format!("the gradient by {retention:?}"), found, expected.clone())?,
         }
     }
