@@ -68,6 +68,12 @@ const WRITTEN: &[(&str, &str)] = &[
          .proc twice(inout y: real, in x: real, in w: real)\nadd y, x * w\nadd y, w * 0.1\nadd y, w * w\n.end\n",
     ),
     (
+        "what several tasks read, in fixed point",
+        ".real fixed 32\n.inout w: real = 1.5, v[3]: real = 0.25\n.out u[3]: real\n\
+         par for i in 0..3 call twice(u[i], v[i], w)\n\
+         .proc twice(inout y: real, in x: real, in w: real)\nadd y, x * w\nadd y, w * 0.25\nadd y, f1\n.end\n",
+    ),
+    (
         "tasks that name the adjoint of what they only read",
         ".inout w: real = 1.7, u[3]: real, g: real\npar for i in 0..3 call more(u[i], w, 0.5)\n\
          par more(u[0], w, 0.5), more(u[1], w, u[2])\n\

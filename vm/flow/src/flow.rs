@@ -133,8 +133,11 @@ impl Flow {
     }
 
     /// Whether an instruction of a module calls a task that reads reals which other tasks may read, too: in gradient mode it adds up
-    /// their adjoints by itself.
+    /// their adjoints by itself, unless sums are exact.
     pub fn adds_up_apart(&self, module: &Module, at: u32) -> bool {
+        if module.real.is_exact() {
+            return false;
+        }
         let Some(call) = self.call_at(at).filter(|_| self.fork_around(at).is_some()) else { return false };
         let callee = module.procedures.get(call.procedure as usize);
         let parameters = callee.map_or(&[][..], |callee| &callee.parameters);

@@ -32,7 +32,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         self.make_room(call, procedure)?;
         self.refer(site, call)?;
         let references = self.state.references.len() - call.known.len();
-        if call.is_task && self.state.mode() {
+        if call.is_task && self.state.mode() && !R::EXACT {
             let shared = self.only_read(call, references);
             self.set_aside(&shared, interval);
         }

@@ -1,5 +1,6 @@
 //! Tasks: before the first begins, what all of them refer to is compared; in gradient mode each adds up adjoints of cells that it only
-//! reads by itself, and these sums are joined in the order of the tasks. Knows no thread: here tasks run one after the other.
+//! reads by itself, and these sums are joined in the order of the tasks. Exact numbers have the same sums in any order, so each task adds to
+//! what is there: then nothing has to be kept to go back. Knows no thread: here tasks run one after the other.
 
 use std::collections::HashSet;
 
@@ -136,7 +137,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let Some(record) = self.state.calls.last() else { return Vec::new() };
         let (_, call) = self.program.call(self.program.code[FORWARD][record.site as usize].a);
         let is_in_mode = self.state.mode() || record.part != Part::Whole;
-        if !call.is_task || !is_in_mode {
+        if !call.is_task || !is_in_mode || R::EXACT {
             return Vec::new();
         }
         self.only_read(call, self.state.frame.references as usize)
@@ -221,6 +222,20 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 }
 
+/// What a task has added to an adjoint.
+///
+/// # Errors
+/// The difference is no number of the number system.
+pub(crate) fn share_of<W: Words, R: Reals<Bits: Lanes>>(
+    numbers: Arithmetic<W, R>,
+    before: R::Bits,
+    after: R::Bits,
+) -> Eval<R::Bits> {
+    let reals = numbers.reals;
+    let share = numbers.sub(reals.of_bits(after), reals.of_bits(before));
+    share.and_then(|share| reals.admit(share)).map(|share| reals.to_bits(share))
+}
+
 /// What waited of an adjoint, and what a task has added up.
 ///
 /// # Errors
@@ -263,6 +278,9 @@ pub(crate) fn only_read(program: &Program, call: &ResolvedCall, references: &[Re
 /// task or leaves the one that is open, those that the task only reads. None at other instructions.
 pub fn only_read_at_bound(program: &Program, state: &State, at: u32) -> Vec<u32> {
     let Some(instruction) = program.module().code.get(at as usize) else { return Vec::new() };
+    if program.module().real.is_exact() {
+        return Vec::new();
+    }
     match instruction.update.shape() {
         OperandShape::Call if state.mode() => {
             let (site, call) = program.call(program.code[FORWARD][at as usize].a);

@@ -195,8 +195,9 @@ impl<B: Interpreted> Machine<B> {
         let last = self.threads.steps.get(&fork.stretch.opens);
         let may_be_tried = last.is_some() || self.threads.unpaid <= MOST_UNPAID;
         let is_in_rule = self.state.calls.iter().any(|call| call.part != Part::Whole);
-        // With the mode off, a task that names the adjoint of a cell which it only reads adds to what the task before it has left there.
-        let may_share_adjoints = self.program.names_adjoints() && !self.state.mode();
+        // A task that names the adjoint of a cell which it only reads finds what the task before it has left there, unless it adds up from 0.
+        let adds_up_apart = self.state.mode() && !self.program.module().real.is_exact();
+        let may_share_adjoints = self.program.names_adjoints() && !adds_up_apart;
         // Lines that are printed come in the order of the tasks.
         !last.is_some_and(is_short)
             && may_be_tried
