@@ -55,6 +55,28 @@ fn threads_change_no_bit() {
     }
 }
 
+/// The reverse sweep undoes `rise` first, which leaves 1.2e9 in the adjoint of `w`. `dip` adds as much again, which overflows, before it
+/// subtracts that. A `dip` that begins with an adjoint of 0 would not overflow.
+#[test]
+fn an_intermediate_overflow_does_not_depend_on_threads() {
+    let folder = Folder::new();
+    let rounds = "for i in 0..30000\nadd k, i\nrof\nfor i in 0..30000\nsub k, i\nrof\n";
+    let long = format!("local k = 0\n{rounds}delocal k = 0\n");
+    let text = format!(
+        ".real fixed 32\n.inout w: real = 1.0\n.out loss: real, u: real, v: real\n\
+         par dip(u, w), rise(v, w)\nadd loss, u + v\n\
+         .proc dip(inout y: real, in a: real)\n{long}sub y, a * 1.2e9\nadd y, a * 1.2e9\n.end\n\
+         .proc rise(inout y: real, in a: real)\n{long}add y, a * 1.2e9\n.end\n"
+    );
+    let file = folder.file("peak.rasm", text);
+    for engine in ["interp", "jit"] {
+        for threads in [1, 2, 4] {
+            let grad = format!("grad {file} --loss loss --engine {engine} --threads {threads}");
+            reviver(&grad).expect(4).says("trap[T08]").says("in task 1 of 2");
+        }
+    }
+}
+
 /// The same bits as one after the other, without tasks.
 #[test]
 fn particles_by_tasks_are_the_particles() {

@@ -132,12 +132,14 @@ impl Flow {
         self.named.get(procedure as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether an instruction of a module calls a task that reads reals which other tasks may read, too: in gradient mode it adds up
-    /// their adjoints by itself, unless sums are exact.
+    /// Returns true if the instruction at `at` calls a task whose adjoints of shared reals are deferred in gradient mode. Exact sums don't
+    /// depend on their order, so the adjoints of fixed point are added to directly.
     pub fn adds_up_apart(&self, module: &Module, at: u32) -> bool {
-        if module.real.is_exact() {
-            return false;
-        }
+        !module.real.is_exact() && self.reads_shared_reals(module, at)
+    }
+
+    /// Returns true if the instruction at `at` calls a task that reads reals which other tasks may read, too.
+    pub fn reads_shared_reals(&self, module: &Module, at: u32) -> bool {
         let Some(call) = self.call_at(at).filter(|_| self.fork_around(at).is_some()) else { return false };
         let callee = module.procedures.get(call.procedure as usize);
         let parameters = callee.map_or(&[][..], |callee| &callee.parameters);

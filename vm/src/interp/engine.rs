@@ -6,7 +6,7 @@ use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Lifted, Narrow, Wide
 
 use crate::history::{NoHistory, Residues};
 use crate::interp::run;
-use crate::interp::tasks::{share_of, sum_of_shares};
+use crate::interp::tasks::sum_of_shares;
 use crate::interp::window::Window;
 use crate::numbers::with_reals;
 use crate::program::Program;
@@ -46,12 +46,6 @@ pub trait Interpreted: Lanes {
     /// # Errors
     /// The sum is no number of the program's number system.
     fn sum_of_shares(program: &Program, waited: Self, share: Self) -> Eval<Self>;
-
-    /// What a task has added to an adjoint.
-    ///
-    /// # Errors
-    /// The difference is no number of the program's number system.
-    fn share_of(program: &Program, before: Self, after: Self) -> Eval<Self>;
 }
 
 /// Plain numbers. Words of the processor's size have a loop of their own where no history is kept; each other loop is for all
@@ -86,12 +80,6 @@ impl Interpreted for u64 {
             sum_of_shares(Arithmetic { words: Wide, reals }, waited, share)
         })
     }
-
-    fn share_of(program: &Program, before: u64, after: u64) -> Eval<u64> {
-        with_reals!(program.module().real, |reals| {
-            share_of(Arithmetic { words: Wide, reals }, before, after)
-        })
-    }
 }
 
 /// Truncated Taylor series with N coefficients. Their arithmetic takes so long that one loop serves
@@ -124,12 +112,6 @@ where
     fn sum_of_shares(program: &Program, waited: [u64; N], share: [u64; N]) -> Eval<[u64; N]> {
         with_reals!(program.module().real, |plain| {
             sum_of_shares(Arithmetic { words: Wide, reals: Lifted::<_, N>::new(plain) }, waited, share)
-        })
-    }
-
-    fn share_of(program: &Program, before: [u64; N], after: [u64; N]) -> Eval<[u64; N]> {
-        with_reals!(program.module().real, |plain| {
-            share_of(Arithmetic { words: Wide, reals: Lifted::<_, N>::new(plain) }, before, after)
         })
     }
 }

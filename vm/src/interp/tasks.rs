@@ -1,6 +1,6 @@
 //! Tasks: before the first begins, what all of them refer to is compared; in gradient mode each adds up adjoints of cells that it only
-//! reads by itself, and these sums are joined in the order of the tasks. Exact numbers have the same sums in any order, so each task adds to
-//! what is there: then nothing has to be kept to go back. Knows no thread: here tasks run one after the other.
+//! reads by itself, and these sums are joined in the order of the tasks. Sums of exact numbers don't depend on their order, so each
+//! task adds to the adjoints directly, and going back needs no history. Knows no thread: here tasks run one after the other.
 
 use std::collections::HashSet;
 
@@ -220,20 +220,6 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             }
         }
     }
-}
-
-/// What a task has added to an adjoint.
-///
-/// # Errors
-/// The difference is no number of the number system.
-pub(crate) fn share_of<W: Words, R: Reals<Bits: Lanes>>(
-    numbers: Arithmetic<W, R>,
-    before: R::Bits,
-    after: R::Bits,
-) -> Eval<R::Bits> {
-    let reals = numbers.reals;
-    let share = numbers.sub(reals.of_bits(after), reals.of_bits(before));
-    share.and_then(|share| reals.admit(share)).map(|share| reals.to_bits(share))
 }
 
 /// What waited of an adjoint, and what a task has added up.

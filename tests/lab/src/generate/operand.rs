@@ -146,7 +146,7 @@ impl Writer<'_> {
         if self.plain_indices {
             return plain;
         }
-        // An offset may be greater than the numbers of a program of 8 bits.
+        // Programs with words of 8 bits have no literal for a greater offset.
         let is_number = i8::try_from(offset).is_ok();
         match self.rng.below(16) {
             _ if !is_number => plain,

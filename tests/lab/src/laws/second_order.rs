@@ -59,7 +59,7 @@ fn size(hessian: &Hessian) -> f64 {
     hessian.products.iter().flatten().chain(&hessian.gradient).fold(0.0, |size, entry| entry.abs().max(size))
 }
 
-/// Entries that cancel are off by roundings of numbers that are as large as the adjoint with which the sweep begins: 1.
+/// Absolute tolerance of entries that cancel: 4 units of rounding of the seed of the reverse sweep, 1.
 const ROUNDINGS_OF_ONE: f64 = 4.0 * f64::EPSILON;
 
 fn symmetric(hessian: &Hessian) -> Result<(), String> {

@@ -53,7 +53,7 @@ pub fn gradients_agree(subject: &Subject) -> Result<(), String> {
         match gradient(&by_strategy, &loss).map(outcome) {
             // There is too little memory for one state.
             Err(DifferentiateError::MemoryFull { .. }) => {}
-            // A tape brings back what a step changed, also where its inverse reads another adjoint than the step did.
+            // A tape restores the values that a step changed, even if the inverse of the step would read another adjoint.
             Ok(_) if is_tape && names_adjoints && is_not_restored => {}
             found => same(&format!("the gradient by {retention:?}"), found, expected.clone())?,
         }

@@ -195,16 +195,22 @@ impl<B: Interpreted> Machine<B> {
         let last = self.threads.steps.get(&fork.stretch.opens);
         let may_be_tried = last.is_some() || self.threads.unpaid <= MOST_UNPAID;
         let is_in_rule = self.state.calls.iter().any(|call| call.part != Part::Whole);
-        // A task that names the adjoint of a cell which it only reads finds what the task before it has left there, unless it adds up from 0.
-        let adds_up_apart = self.state.mode() && !self.program.module().real.is_exact();
-        let may_share_adjoints = self.program.names_adjoints() && !adds_up_apart;
         // Lines that are printed come in the order of the tasks.
         !last.is_some_and(is_short)
             && may_be_tried
             && !is_in_rule
-            && !may_share_adjoints
+            && !self.adjoints_depend_on_order(fork)
             && !fork.shows
             && self.can_part_history()
+    }
+
+    /// Returns true if a task may add to an adjoint that an earlier task has changed. With the mode off a program does so that names adjoints,
+    /// in gradient mode one whose adjoints are exact and thus not deferred. An intermediate exact sum may overflow in one order only.
+    fn adjoints_depend_on_order(&self, fork: &TaskFork) -> bool {
+        let (flow, module) = (self.program.flow(), self.program.module());
+        let are_direct =
+            if self.state.mode() { module.real.is_exact() } else { self.program.names_adjoints() };
+        are_direct && fork.calls.iter().any(|&at| flow.reads_shared_reals(module, at))
     }
 
     /// Number of threads that can run the tasks of a `fork` at the same time.

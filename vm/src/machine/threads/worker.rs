@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use reviver_flow::TaskFork;
-use reviver_isa::fault::Eval;
 use reviver_isa::instruction::Class;
 
 use super::history::TaskHistory;
@@ -142,7 +141,7 @@ impl<B: Interpreted> Worker<'_, B> {
             own_steps,
             ints: changed(&program, call, &references, Class::Int),
             reals: changed(&program, call, &references, Class::Real),
-            shares: take_shares(machine, &waiting).map_err(|_| Unfinished::ByOneThread)?,
+            shares: take_shares(machine, &waiting),
             records: machine.residues.take(),
         })
     }
@@ -173,8 +172,7 @@ impl<B: Interpreted> Worker<'_, B> {
         Ok(())
     }
 
-    /// What waits of adjoints for the task that was entered, of each cell that it only reads. Nothing is to be added to it here. Exact numbers
-    /// don't wait: these are what is there.
+    /// What waits of adjoints for the task that was entered, of each cell that it only reads. Nothing is to be added to it here.
     fn take_waiting(
         &self,
         machine: &mut Machine<B>,
@@ -191,11 +189,7 @@ impl<B: Interpreted> Worker<'_, B> {
         let own = adjoints.aside.partition_point(|aside| (aside.depth as usize) < depth);
         let waiting = adjoints.aside.split_off(own);
         let (_, call) = program.call(program.code[FORWARD][at as usize].a);
-        let is_exact = program.module().real.is_exact();
         let waited = |cell: u32| {
-            if is_exact {
-                return adjoints.cells[cell as usize];
-            }
             let found = waiting.binary_search_by_key(&cell, |aside| aside.cell);
             found.map_or_else(|_| B::default(), |n| waiting[n].adjoint)
         };
@@ -209,19 +203,14 @@ fn steps<B>(tasks: &[FinishedTask<B>]) -> u64 {
 }
 
 /// What a task has added to adjoints, which become what they were before it.
-///
-/// # Errors
-/// A share is no number of the program's number system.
-fn take_shares<B: Interpreted>(machine: &mut Machine<B>, waiting: &[(u32, B)]) -> Eval<Vec<(u32, B)>> {
-    let Some(adjoints) = &mut machine.state.adjoints else { return Ok(Vec::new()) };
-    let is_exact = machine.program.module().real.is_exact();
+fn take_shares<B: Interpreted>(machine: &mut Machine<B>, waiting: &[(u32, B)]) -> Vec<(u32, B)> {
+    let Some(adjoints) = &mut machine.state.adjoints else { return Vec::new() };
     let mut shares = Vec::new();
     for &(cell, waited) in waiting {
-        let added = std::mem::replace(&mut adjoints.cells[cell as usize], waited);
-        let share = if is_exact { B::share_of(&machine.program, waited, added)? } else { added };
+        let share = std::mem::replace(&mut adjoints.cells[cell as usize], waited);
         if share != B::default() {
             shares.push((cell, share));
         }
     }
-    Ok(shares)
+    shares
 }
