@@ -21,9 +21,14 @@ const LOSSES: usize = 3;
 pub fn hessians(subject: &Subject) -> Result<(), String> {
     let module = subject.program.module();
     let fits = module.real == RealSystem::F64 && !subject.has_rules();
-    if !fits || !is_of_values_alone(subject) || !trace(subject, true).end.arrived() {
+    if !fits || !is_of_values_alone(subject) {
         return Ok(());
     }
+    let run = trace(subject, true);
+    if !run.end.arrived() {
+        return Ok(());
+    }
+    let rounding = ROUNDINGS_OF_A_STEP * run.steps() as f64 * f64::EPSILON;
     let Ok(differentiated) = subject.differentiated(true, LONGEST) else { return Ok(()) };
     let mut rng = rng();
     let cells = cells(&differentiated);
@@ -32,7 +37,7 @@ pub fn hessians(subject: &Subject) -> Result<(), String> {
         let inputs = reached(&differentiated, &loss, &cells);
         // What traps has no Hessian.
         if let Ok(hessian) = hessian(&differentiated, &loss, &inputs) {
-            symmetric(&hessian)?;
+            symmetric(&hessian, rounding)?;
             as_differences(&differentiated, &loss, &inputs, &hessian, &mut rng)?;
         }
     }
@@ -59,14 +64,14 @@ fn size(hessian: &Hessian) -> f64 {
     hessian.products.iter().flatten().chain(&hessian.gradient).fold(0.0, |size, entry| entry.abs().max(size))
 }
 
-/// Absolute tolerance of entries that cancel: 4 units of rounding of the seed of the reverse sweep, 1.
-const ROUNDINGS_OF_ONE: f64 = 4.0 * f64::EPSILON;
+/// Rounding errors of a step of the reverse sweep, in units of its seed, 1: the absolute tolerance of entries whose terms cancel.
+const ROUNDINGS_OF_A_STEP: f64 = 4.0;
 
-fn symmetric(hessian: &Hessian) -> Result<(), String> {
+fn symmetric(hessian: &Hessian, rounding: f64) -> Result<(), String> {
     let rows = &hessian.products;
     for (i, j) in (0..rows.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
         let (above, below) = (rows[j][i], rows[i][j]);
-        if (above - below).abs() > 1e-9 * size(hessian) + ROUNDINGS_OF_ONE {
+        if (above - below).abs() > 1e-9 * size(hessian) + rounding {
             return Err(format!("the Hessian is not symmetric: {above} and {below}"));
         }
     }
