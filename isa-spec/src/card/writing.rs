@@ -274,21 +274,28 @@ impl<'a> Engine for Writing<'a> {
         match operation.function {
             _ if self.is_any => Ok(self.formulas.leaf("f")),
             Function::Always => Ok(self.formulas.leaf("true")),
-            _ => operation.int_value(self, sources),
+            _ => {
+                let name = |n: usize| self.name(sources[n]);
+                operation.int_value::<AnyFunction, _>(&self.formulas, name, name)
+            }
         }
     }
     fn real_value(&self, operation: Operation, sources: [usize; 2]) -> Eval<Expr> {
         if self.is_any {
             Ok(self.formulas.leaf("f"))
         } else {
-            operation.real_value(self, sources, |n| self.name(n))
+            let name = |n: usize| self.name(sources[n]);
+            operation.real_value::<AnyFunction, _>(&self.formulas, name, name)
         }
     }
     fn partial(&self, operation: Operation, source: u8, sources: [usize; 2]) -> Eval<Expr> {
         match source {
             0 if self.is_any => Ok(self.formulas.leaf("∂f/∂a")),
             _ if self.is_any => Err(Fault::NoForm),
-            _ => operation.partial(self, source, sources, |cell| self.real(cell)),
+            _ => {
+                let name = |n: usize| self.name(sources[n]);
+                operation.partial::<AnyFunction, _>(source, &self.formulas, name, name)
+            }
         }
     }
 }

@@ -125,10 +125,18 @@ pub(super) fn carry<E: Engine>(
     [y, a, b]: [E::Cell; 3],
     values: TargetValues<E>,
 ) -> Result<Changes<E>, Failed> {
-    // Asked alone: without gradients nothing of the rest is compiled.
-    if !E::GRADIENT {
-        return Ok(Changes::nothing());
-    }
+    // The constant alone decides: a compiler leaves out what a constant rules out before it optimizes.
+    if E::GRADIENT { carry_any(e, operation, [y, a, b], values) } else { Ok(Changes::nothing()) }
+}
+
+/// The same with gradient mode on.
+#[inline(always)]
+fn carry_any<E: Engine>(
+    e: &mut E,
+    operation: Operation,
+    [y, a, b]: [E::Cell; 3],
+    values: TargetValues<E>,
+) -> Result<Changes<E>, Failed> {
     let (update, count) = (operation.update, operation.receivers());
     let Some(sense) = update.sense().filter(|_| count > 0 || update.moves_cotangent()) else {
         return Ok(Changes::nothing());

@@ -94,7 +94,11 @@ pub trait Engine: Sized {
     /// There is none.
     #[inline(always)]
     fn int_value(&self, operation: Operation, sources: [Self::Cell; 2]) -> Eval<Int<Self>> {
-        operation.int_value(self, sources)
+        operation.int_value::<Self::Functions, _>(
+            &self.numbers(),
+            |n| self.int(sources[n]),
+            |n| self.real(sources[n]),
+        )
     }
     /// The value of a step's function, where that is a real.
     ///
@@ -102,7 +106,11 @@ pub trait Engine: Sized {
     /// There is none.
     #[inline(always)]
     fn real_value(&self, operation: Operation, sources: [Self::Cell; 2]) -> Eval<Real<Self>> {
-        operation.real_value(self, sources, |cell| self.real(cell))
+        operation.real_value::<Self::Functions, _>(
+            &self.numbers(),
+            |n| self.int(sources[n]),
+            |n| self.real(sources[n]),
+        )
     }
     /// The partial derivative of a step's function by a source (0 or 1) that is a real.
     ///
@@ -110,7 +118,8 @@ pub trait Engine: Sized {
     /// There is none.
     #[inline(always)]
     fn partial(&self, operation: Operation, source: u8, sources: [Self::Cell; 2]) -> Eval<Real<Self>> {
-        operation.partial(self, source, sources, |cell| self.real(cell))
+        let (int, real) = (|n: usize| self.int(sources[n]), |n: usize| self.real(sources[n]));
+        operation.partial::<Self::Functions, _>(source, &self.numbers(), int, real)
     }
 
     /// Fails unless a condition's value is 1.

@@ -54,17 +54,22 @@ pub(super) fn erase<E: Engine>(e: &mut E, class: Class, y: E::Cell, erasure: Era
     Ok(())
 }
 
-/// The way back over either: what was kept gives the old value. What had replaced it passes its adjoint on to
-/// the sources that it came of, and keeps none: it is dropped, as that of a vacated cell.
+/// Goes back over either, which takes a history.
 #[inline(always)]
-pub(super) fn put_back<E: Engine>(
-    e: &mut E,
-    operation: Operation,
-    cells: [E::Cell; 3],
-) -> Result<(), Failed> {
-    if !e.is_kept() {
-        return if keeps(Rule::ErasuresAreIrreversible) { Err(Failed::Irreversible) } else { Ok(()) };
+pub(super) fn undo<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
+    if e.is_kept() {
+        put_back(e, operation, cells)
+    } else if keeps(Rule::ErasuresAreIrreversible) {
+        Err(Failed::Irreversible)
+    } else {
+        Ok(())
     }
+}
+
+/// What was kept gives the old value. What had replaced it passes its adjoint on to the sources that it came of, and keeps none: it is
+/// dropped, as that of a vacated cell.
+#[inline(always)]
+fn put_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
     let (y, class) = (cells[0], operation.class());
     let carries = E::GRADIENT && class == Class::Real;
     let is_replaced = matches!(operation.update.action(), Action::Replace);

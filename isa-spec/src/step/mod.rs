@@ -34,6 +34,7 @@ pub use changes::{Change, Changes};
 pub use engine::{Engine, Int, Real};
 pub use functions::{AnyFunction, Functions};
 
+use crate::arith::Arith;
 use crate::fault::{Eval, Fault};
 use crate::function::{Form, Function};
 use crate::instruction::Class;
@@ -67,62 +68,71 @@ impl Operation {
         }
     }
 
-    /// Its function's integer value.
+    /// The value of its function, where that is an integer. `int` and `real` give the value of a source by its number, 0 or 1.
     ///
     /// # Errors
     /// There is none.
     #[inline(always)]
-    pub fn int_value<E: Engine>(self, e: &E, [a, b]: [E::Cell; 2]) -> Eval<Int<E>> {
-        let s = &e.numbers();
-        let b = if self.function.arity() > 1 { b } else { a };
+    pub fn int_value<F: Functions, S: Arith>(
+        self,
+        s: &S,
+        int: impl Fn(usize) -> S::Int,
+        real: impl Fn(usize) -> S::Real,
+    ) -> Eval<S::Int> {
+        let second = self.second_source();
         match self.form {
-            Form::Int => E::Functions::int(self.function, s, e.int(a), e.int(b)),
-            Form::RealsToInt => E::Functions::reals_to_int(self.function, s, e.real(a), e.real(b)),
+            Form::Int => F::int(self.function, s, int(0), int(second)),
+            Form::RealsToInt => F::reals_to_int(self.function, s, real(0), real(second)),
             Form::Real | Form::RealInt | Form::IntsToReal => Err(Fault::NoForm),
         }
     }
 
-    /// Its function's real value, where `read` says what a source holds.
+    /// The value of its function, where that is a real. `int` and `real` give the value of a source by its number, 0 or 1.
     ///
     /// # Errors
     /// There is none.
     #[inline(always)]
-    pub fn real_value<E: Engine>(
+    pub fn real_value<F: Functions, S: Arith>(
         self,
-        e: &E,
-        [a, b]: [E::Cell; 2],
-        read: impl Fn(E::Cell) -> Real<E>,
-    ) -> Eval<Real<E>> {
-        let s = &e.numbers();
-        let b = if self.function.arity() > 1 { b } else { a };
+        s: &S,
+        int: impl Fn(usize) -> S::Int,
+        real: impl Fn(usize) -> S::Real,
+    ) -> Eval<S::Real> {
+        let second = self.second_source();
         match self.form {
-            Form::Real => E::Functions::real(self.function, s, read(a), read(b)),
-            Form::RealInt => E::Functions::real_int(self.function, s, read(a), e.int(b)),
-            Form::IntsToReal => E::Functions::ints_to_real(self.function, s, e.int(a), e.int(b)),
+            Form::Real => F::real(self.function, s, real(0), real(second)),
+            Form::RealInt => F::real_int(self.function, s, real(0), int(second)),
+            Form::IntsToReal => F::ints_to_real(self.function, s, int(0), int(second)),
             Form::Int | Form::RealsToInt => Err(Fault::NoForm),
         }
     }
 
-    /// The partial derivative of its function by a source (0 or 1) that is a real, where `read` says what a source holds.
+    /// The partial derivative of its function with respect to a source (0 or 1) that is a real. `int` and `real` give the value of a
+    /// source by its number.
     ///
     /// # Errors
     /// There is none.
     #[inline(always)]
-    pub fn partial<E: Engine>(
+    pub fn partial<F: Functions, S: Arith>(
         self,
-        e: &E,
         source: u8,
-        [a, b]: [E::Cell; 2],
-        read: impl Fn(E::Cell) -> Real<E>,
-    ) -> Eval<Real<E>> {
-        let s = &e.numbers();
-        let other = if self.function.arity() > 1 { b } else { a };
+        s: &S,
+        int: impl Fn(usize) -> S::Int,
+        real: impl Fn(usize) -> S::Real,
+    ) -> Eval<S::Real> {
+        let second = self.second_source();
         match (self.form, source) {
-            (Form::Real, 0) => E::Functions::d_a(self.function, s, read(a), read(other)),
-            (Form::Real, _) => E::Functions::d_b(self.function, s, read(a), read(other)),
-            (Form::RealInt, _) => E::Functions::d_a_int(self.function, s, read(a), e.int(b)),
+            (Form::Real, 0) => F::d_a(self.function, s, real(0), real(second)),
+            (Form::Real, _) => F::d_b(self.function, s, real(0), real(second)),
+            (Form::RealInt, _) => F::d_a_int(self.function, s, real(0), int(1)),
             (Form::Int | Form::RealsToInt | Form::IntsToReal, _) => Err(Fault::NoForm),
         }
+    }
+
+    /// The source that stands for the second one: of a function of one source it is the first.
+    #[inline(always)]
+    fn second_source(self) -> usize {
+        usize::from(self.function.arity() > 1)
     }
 
     /// True if the partial derivative with respect to a source (0 or 1) may be infinite or undefined where its function has a value.
@@ -173,9 +183,8 @@ impl From<Fault> for Failed {
 pub fn step<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
     match operation.update.action() {
         Action::Accumulate => accumulate(e, operation, cells),
-        Action::Replace if operation.undoes => lose::put_back(e, operation, cells),
+        Action::Replace | Action::Erase(_) if operation.undoes => lose::undo(e, operation, cells),
         Action::Replace => lose::replace(e, operation, cells),
-        Action::Erase(_) if operation.undoes => lose::put_back(e, operation, cells),
         Action::Erase(erasure) => lose::erase(e, operation.class(), cells[0], erasure),
         Action::Map => map::map(e, operation, cells[0]),
         Action::Exchange => map::exchange(e, operation.class(), [cells[0], cells[1]]),

@@ -56,9 +56,17 @@ fn carry<E: Engine>(
     cells: [E::Cell; 3],
     [before, after]: [PlanePoint<Real<E>>; 2],
 ) -> Result<Changes<E>, Failed> {
-    if !E::GRADIENT {
-        return Ok(Changes::nothing());
-    }
+    if E::GRADIENT { carry_any(e, update, cells, [before, after]) } else { Ok(Changes::nothing()) }
+}
+
+/// The same with gradient mode on.
+#[inline(always)]
+fn carry_any<E: Engine>(
+    e: &mut E,
+    update: Update,
+    cells: [E::Cell; 3],
+    [before, after]: [PlanePoint<Real<E>>; 2],
+) -> Result<Changes<E>, Failed> {
     let Some(sense) = update.sense() else { return Ok(Changes::nothing()) };
     let [x, y, _] = cells;
     let bars = (e.adjoint(x), e.adjoint(y));

@@ -24,9 +24,12 @@ use crate::travel::{Interval, Track};
 pub(crate) const RECORDS_OF_A_STEP: usize = 8;
 
 /// The interface between the interpreter and a history.
-pub trait History<B> {
+pub trait History<B>: Sized {
     /// False where nothing is ever recorded: the interpreter then omits all asking.
     const ACTIVE: bool;
+
+    /// A history that keeps nothing, of a type that the interpreter's loop is compiled for anyway.
+    fn nothing() -> Self;
 
     /// Finds memory for so many records of a step over an interval, before the step changes anything.
     ///
@@ -168,6 +171,10 @@ pub struct NoHistory;
 
 impl<B> History<B> for NoHistory {
     const ACTIVE: bool = false;
+
+    fn nothing() -> Self {
+        NoHistory
+    }
 
     fn make_room(&mut self, _interval: Interval, _records: usize) -> Result<(), Cause> {
         Ok(())
@@ -345,38 +352,36 @@ impl<B> Residues<B> {
     }
 }
 
-impl<B: Copy> History<B> for Residues<B> {
-    const ACTIVE: bool = true;
-
-    fn make_room(&mut self, interval: Interval, records: usize) -> Result<(), Cause> {
+impl<B: Copy> Residues<B> {
+    pub(crate) fn make_room(&mut self, interval: Interval, records: usize) -> Result<(), Cause> {
         // What an earlier run has recorded is replaced one by one.
         let records = records + self.inherited(interval).len();
         let list = self.of_mut(interval.track);
         room::more(list, records).map_err(|_| Cause::NoMemory(Room::History))
     }
 
-    fn record(&mut self, interval: Interval, cell: Kept<B>) {
+    pub(crate) fn record(&mut self, interval: Interval, cell: Kept<B>) {
         let list = self.of_mut(interval.track);
         debug_assert!(list.len() < list.capacity(), "a step makes more records than it said");
         list.push((interval.number, cell));
     }
 
-    fn latest(&self, interval: Interval) -> Option<Kept<B>> {
+    pub(crate) fn latest(&self, interval: Interval) -> Option<Kept<B>> {
         let latest = self.of(interval.track).last();
         latest.filter(|(number, _)| *number == interval.number).map(|(_, cell)| *cell)
     }
 
-    fn take(&mut self, interval: Interval) -> Option<Kept<B>> {
+    pub(crate) fn take(&mut self, interval: Interval) -> Option<Kept<B>> {
         let latest = self.latest(interval)?;
         self.of_mut(interval.track).pop();
         Some(latest)
     }
 
-    fn tapes(&self) -> bool {
+    pub(crate) fn tapes(&self) -> bool {
         self.tapes
     }
 
-    fn inherited(&self, interval: Interval) -> &[(i64, Kept<B>)] {
+    pub(crate) fn inherited(&self, interval: Interval) -> &[(i64, Kept<B>)] {
         let Some(past) = self.past.as_ref().filter(|_| interval.track == Track::Program) else { return &[] };
         let number = interval.number + past.offset;
         let rest = &past.records[past.records.partition_point(|(recorded, _)| *recorded < number)..];
@@ -390,6 +395,10 @@ impl<B: Copy> History<B> for Residues<B> {
 /// A history that may be missing, where asking costs little compared with the arithmetic.
 impl<B: Copy> History<B> for Option<&mut Residues<B>> {
     const ACTIVE: bool = true;
+
+    fn nothing() -> Self {
+        None
+    }
 
     fn make_room(&mut self, interval: Interval, records: usize) -> Result<(), Cause> {
         self.as_mut().map_or(Ok(()), |residues| residues.make_room(interval, records))

@@ -16,6 +16,7 @@ use reviver_isa::update::Erasure;
 use crate::history::journal::Journal;
 use crate::history::{Cells, Cost, History, KeptSlot};
 use crate::interp::mode::{Mode, is_silent};
+use crate::interp::sources::{Read, Sources};
 use crate::reports::{Loss, Reports};
 use crate::state::Counters;
 use crate::state::lanes::Lanes;
@@ -29,6 +30,8 @@ pub(crate) struct Keeping<'a, W, R: Reals, H, M> {
     pub pool: &'a Range<usize>,
     /// Index of the instruction.
     pub at: u32,
+    /// Whether a watcher learns of what it frees.
+    pub is_watched: bool,
     /// The activity of its sources.
     pub activity: StepActivity,
     pub counters: &'a mut Counters,
@@ -59,9 +62,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Keeping<'_, 
             if self.pool.contains(&cell) || !is_hidden(self, usize::from(source) + 1, cell) {
                 continue;
             }
-            let reals = self.numbers.reals;
-            let primal = |cell| reals.primal(self.real(cell));
-            let partial = operation.partial(self, source, sources, primal);
+            let partial = self.sources(sources, Read::Primal).partial(operation, source);
             let partial = partial.and_then(|partial| self.admit(partial));
             // A number that is only too large for fixed point is finite.
             if partial.is_err_and(|fault| fault != Fault::Overflow) {
@@ -93,15 +94,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Keeping<'_, 
         }
     }
 
-    /// The function's value, and what a real target becomes with it, where `read` says what reals hold.
-    fn evaluated(
-        &self,
-        operation: Operation,
-        [y, a, b]: [usize; 3],
-        read: &dyn Fn(usize) -> R::Cell,
-    ) -> Eval<R::Cell> {
-        let f = operation.real_value(self, [a, b], read)?;
-        operation.update.real(&self.numbers, read(y), f).and_then(|new| self.admit(new))
+    fn sources(&self, cells: [usize; 2], read: Read) -> Sources<'_, W, R> {
+        Sources { numbers: self.numbers, ints: self.cells.ints, reals: self.cells.reals, cells, read }
     }
 }
 
@@ -174,18 +168,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     fn choose(&self, bit: bool, yes: R::Cell, no: R::Cell) -> R::Cell {
         if bit { yes } else { no }
     }
-    // The tables of functions are compiled once for all that asks them.
-    #[inline(never)]
     fn int_value(&self, operation: Operation, sources: [usize; 2]) -> Eval<i64> {
-        operation.int_value(self, sources)
+        self.sources(sources, Read::Lifted).int_value(operation)
     }
-    #[inline(never)]
     fn real_value(&self, operation: Operation, sources: [usize; 2]) -> Eval<R::Cell> {
-        operation.real_value(self, sources, |cell| self.real(cell))
+        self.sources(sources, Read::Lifted).real_value(operation)
     }
-    #[inline(never)]
     fn partial(&self, operation: Operation, source: u8, sources: [usize; 2]) -> Eval<R::Cell> {
-        operation.partial(self, source, sources, |cell| self.real(cell))
+        self.sources(sources, Read::Lifted).partial(operation, source)
     }
 
     fn require_condition(&mut self, holds: i64) -> Result<(), Failed> {
@@ -203,17 +193,15 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     /// one.
     #[cold]
     fn blame(&self, operation: Operation, cells: [usize; 3], fault: Fault) -> Failed {
-        let [_, a, b] = cells;
-        let reals = self.numbers.reals;
-        let constant = |cell| reals.primal(self.real(cell));
-        if self.evaluated(operation, cells, &constant).is_err() {
+        let [y, a, b] = cells;
+        let sources = [a, b];
+        if self.sources(sources, Read::Primal).updated(operation, y).is_err() {
             return Failed::Value(fault);
         }
         // By a source there is no derivative if the function has no value while it alone moves.
         let fails = |source: &usize| {
-            let read = |cell| if cell == [a, b][*source] { self.real(cell) } else { constant(cell) };
-            let read: &dyn Fn(usize) -> R::Cell = &read;
-            operation.real_value(self, [a, b], read).and_then(|f| reals.admit(f)).is_err()
+            let moves = self.sources(sources, Read::LiftedIn(sources[*source]));
+            moves.real_value(operation).and_then(|f| self.admit(f)).is_err()
         };
         match (0..operation.function.arity().min(2)).find(fails) {
             Some(source) => Failed::Partial { source: source as u8, fault },
@@ -248,7 +236,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     fn frees(&mut self, cell: usize) {
         let bits = self.cells.reals[cell];
         let adjoint = if M::ON { Some(self.adjoint(cell)) } else { None };
-        let place = Freeing { at: self.at, tolerance: self.tolerance, is_watched: M::WATCHED };
+        let place = Freeing { at: self.at, tolerance: self.tolerance, is_watched: self.is_watched };
         report_freed(self.reports, self.numbers.reals, place, bits, adjoint);
         self.journal.discarded(self.numbers.reals.width(), cell, bits, self.counters);
     }

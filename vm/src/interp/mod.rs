@@ -17,6 +17,7 @@ mod moves;
 pub(crate) mod op;
 mod rare;
 pub(crate) mod resolve;
+mod sources;
 mod store;
 mod structural;
 pub(crate) mod tasks;
@@ -46,7 +47,7 @@ use crate::travel::{Clock, Leg, Stop, Track, Travel};
 use crate::watch::mark;
 
 use direct::Direct;
-use mode::{Mode, Plain, Watched, WithAdjoints, is_silent};
+use mode::{Mode, Plain, WithAdjoints, is_silent};
 use rare::{LoopPlace, Rare};
 
 /// Why the inner loop paused.
@@ -142,13 +143,11 @@ fn track_of<B: Lanes>(program: &Program, state: &State<B>) -> Track {
 impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     fn go(&mut self) -> Result<Stop, Cause> {
         loop {
-            let clock = self.clock(self.track);
+            let (clock, is_watched) = (self.clock(self.track), self.is_watched());
             let pause = if self.state.mode() {
-                self.cells_in::<WithAdjoints>(clock)
-            } else if !R::EXACT && self.is_watched() {
-                self.cells_in::<Watched>(clock)
+                self.cells_in::<WithAdjoints>(clock, is_watched)
             } else {
-                self.cells_in::<Plain>(clock)
+                self.cells_in::<Plain>(clock, is_watched)
             };
             self.state.passed(self.travel, self.track, clock.budget - self.left);
             match pause {
@@ -164,19 +163,33 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// The hot loop, with the window if there is one. Without a window it is compiled only where that is as fast as
-    /// can be: each copy of the loop costs compile time.
-    fn cells_in<M: Mode>(&mut self, clock: Clock) -> Pause {
-        if W::WHOLE && !H::ACTIVE && self.window.cells.is_empty() {
-            self.cells::<M, false>(clock)
+    /// The hot loop, with the window if there is one. Without a window, and without counting jumps, it is compiled only where that is as
+    /// fast as can be: each copy of the loop costs compile time.
+    fn cells_in<M: Mode>(&mut self, clock: Clock, is_watched: bool) -> Pause {
+        if const { W::WHOLE && !H::ACTIVE } {
+            if self.window.cells.is_empty() {
+                self.cells_for::<M, false>(clock, is_watched)
+            } else {
+                self.cells_for::<M, true>(clock, is_watched)
+            }
         } else {
-            self.cells::<M, true>(clock)
+            self.cells::<M, true, true>(clock, is_watched)
         }
     }
 
-    /// Steps in rules are made on one way only. Sums of exact numbers come back by themselves: nobody watches them.
+    /// The loop that counts jumps where there is a watcher.
+    fn cells_for<M: Mode, const WINDOWED: bool>(&mut self, clock: Clock, is_watched: bool) -> Pause {
+        if const { M::ON } || (const { !R::EXACT } && is_watched) {
+            self.cells::<M, WINDOWED, true>(clock, is_watched)
+        } else {
+            self.cells::<M, WINDOWED, false>(clock, is_watched)
+        }
+    }
+
+    /// Whether a watcher learns of jumps and of cells that are freed. Steps in rules are made on one way only, and sums of exact numbers
+    /// come back by themselves.
     fn is_watched(&self) -> bool {
-        self.reports.watch.is_some() && self.track == Track::Program
+        !R::EXACT && self.reports.watch.is_some() && self.track == Track::Program
     }
 
     /// Makes the window that of the current call, which executes a procedure.
@@ -199,7 +212,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     /// The hot loop: executes instructions that change only cells, and branches.
     ///
     /// What isn't frequent is left to [`Rare`], so that the loop stays in registers.
-    fn cells<M: Mode, const WINDOWED: bool>(&mut self, clock: Clock) -> Pause {
+    fn cells<M: Mode, const WINDOWED: bool, const COUNTS: bool>(
+        &mut self,
+        clock: Clock,
+        is_watched: bool,
+    ) -> Pause {
         let numbers = self.numbers;
         let code = &self.program.code[self.direction][..];
         let landings = &self.program.landings[self.direction][..];
@@ -227,6 +244,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             history: &mut *self.history,
             reports: &mut *self.reports,
             clock,
+            is_watched,
             scope,
             program: self.program,
             direction: self.direction,
@@ -283,7 +301,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 if !$holds && keeps(Rule::LandingsAreChecked) {
                     break Pause::Denied;
                 }
-                let is_marked = M::WATCHED && !R::EXACT && $op.flags & op::IS_MARKED != 0;
+                let is_marked = COUNTS && !R::EXACT && $op.flags & op::IS_MARKED != 0;
                 if is_marked && keeps(Rule::PathsAreCompared) {
                     marks = marks.wrapping_add(mark(clock, left));
                 }
@@ -393,14 +411,20 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                                 }
                                 if M::ON && const { carries(OPERATION) } {
                                     if is_silent(numbers.reals, direct.adjoint(found[0])) {
-                                        check!(step(&mut lent!(op, Plain, $function), OPERATION, copied(found)));
+                                        check!(accumulate(&mut lent!(op, Plain, $function), OPERATION, copied(found)));
                                     } else {
                                         check!(apart(lent!(op, M, $function), copied(found)));
                                     }
                                 } else {
-                                    let mut lent = lent!(op, M, $function);
-                                    check!(step(&mut lent, OPERATION, copied(found)));
-                                    direct.drops += lent.drops;
+                                    // Named, so that the other actions aren't compiled for each function.
+                                    if const { matches!(OPERATION.update.action(), Action::Accumulate) } {
+                                        let mut lent = lent!(op, Plain, $function);
+                                        check!(accumulate(&mut lent, OPERATION, copied(found)));
+                                    } else {
+                                        let mut lent = lent!(op, M);
+                                        check!(step(&mut lent, OPERATION, copied(found)));
+                                        direct.drops += lent.drops;
+                                    }
                                 }
                             }
                         )+
@@ -449,9 +473,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             left -= 1;
         };
         rare.counters.drops += direct.drops;
-        if M::WATCHED
-            && let Some(watch) = &mut rare.reports.watch
-        {
+        if is_watched && let Some(watch) = &mut rare.reports.watch {
             watch.jumped(clock.travel, marks);
         }
         self.counter = counter;

@@ -1,4 +1,4 @@
-//! The gradient mode bit as a type, so that each loop is compiled for one; and whether the run is watched.
+//! The gradient mode bit as a type, so that each loop is compiled for one.
 
 use reviver_isa::number::Reals;
 
@@ -6,32 +6,20 @@ use reviver_isa::number::Reals;
 pub(crate) trait Mode {
     /// Whether adjoints are carried.
     const ON: bool;
-    /// Whether jumps are counted and peaks kept, where somebody watches: see [`crate::watch`].
-    const WATCHED: bool;
 }
 
 /// Gradient mode is off: values only.
 pub(crate) struct Plain;
-
-/// Values only, on a way that is to be gone back with gradient mode on.
-pub(crate) struct Watched;
 
 /// Gradient mode is on: adjoints are carried.
 pub(crate) struct WithAdjoints;
 
 impl Mode for Plain {
     const ON: bool = false;
-    const WATCHED: bool = false;
-}
-
-impl Mode for Watched {
-    const ON: bool = false;
-    const WATCHED: bool = true;
 }
 
 impl Mode for WithAdjoints {
     const ON: bool = true;
-    const WATCHED: bool = true;
 }
 
 /// Whether a cotangent carries nothing.

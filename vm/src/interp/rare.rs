@@ -29,6 +29,8 @@ pub(crate) struct Rare<'a, W, R, H> {
     pub history: &'a mut H,
     pub reports: &'a mut Reports,
     pub clock: Clock,
+    /// Whether a watcher learns of what steps free.
+    pub is_watched: bool,
     pub scope: Addresses<'a>,
     pub program: &'a Program,
     pub direction: usize,
@@ -94,7 +96,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         let on_copies = Cells { ints: &mut *cells.ints, reals: &mut copies, adjoints: &mut [] };
         let addressed = addresses.map(|address| address as u32);
         let mut keeping = self.keeping::<Plain>(on_copies, moment, Some(addressed));
-        step(&mut keeping, operation, own).map_err(|failed| Cause::of(failed, operation, addresses[0]))?;
+        make(&mut keeping, operation, own).map_err(|failed| Cause::of(failed, operation, addresses[0]))?;
         for n in (0..operation.update.shape().targets()).filter(|&n| is_real[n]) {
             write(&mut cells, addresses[n], copies[n]);
         }
@@ -117,9 +119,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         if H::ACTIVE && self.history.tapes() && (restores || !M::ON) {
             return self.execute_taped::<M>(operation, addresses, cells, moment);
         }
-        let outcome: Result<(), Failed> =
-            step(&mut self.keeping::<M>(cells, moment, None), operation, addresses);
-        outcome.map_err(|failed| Cause::of(failed, operation, addresses[0]))
+        make(&mut self.keeping::<M>(cells, moment, None), operation, addresses)
+            .map_err(|failed| Cause::of(failed, operation, addresses[0]))
     }
 
     /// The same where a tape has what the targets held, whether the step loses it or not.
@@ -134,7 +135,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         let class = operation.class();
         let held = [0, 1].map(|n| (n < targets).then(|| held(&cells, class, addresses[n])));
         let mut keeping = self.keeping::<M>(cells.reborrow(), moment, None);
-        step(&mut keeping, operation, addresses)
+        make(&mut keeping, operation, addresses)
             .map_err(|failed| Cause::of(failed, operation, addresses[0]))?;
         if keeping.journal.restores {
             keeping.give_back();
@@ -177,6 +178,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
             tolerance: self.tolerance,
             pool: &self.program.pool,
             at,
+            is_watched: self.is_watched && copies_of.is_none(),
             // A step that names an adjoint transports nothing.
             activity: if copies_of.is_none() {
                 self.program.activity().step(at)
@@ -190,6 +192,16 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
             mode: PhantomData,
         }
     }
+}
+
+/// Makes a step. Apart, because every row is compiled in.
+#[inline(never)]
+fn make<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode>(
+    keeping: &mut Keeping<W, R, H, M>,
+    operation: Operation,
+    cells: [usize; 3],
+) -> Result<(), Failed> {
+    step(keeping, operation, cells)
 }
 
 /// What a cell holds.

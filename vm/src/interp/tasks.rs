@@ -13,7 +13,7 @@ use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::update::{OperandShape, Update};
 
-use crate::history::{Cost, History, KeptSlot, NoHistory};
+use crate::history::{Cost, History, KeptSlot};
 use crate::interp::address::Addresses;
 use crate::interp::mode::Plain;
 use crate::interp::op::{Kind, Op};
@@ -63,7 +63,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             numbers: self.numbers,
             tolerance: self.tolerance,
             state: &mut *self.state,
-            history: &mut NoHistory,
+            history: &mut H::nothing(),
             reports: &mut reports,
             travel: self.travel,
             left: u64::MAX,
@@ -91,7 +91,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         loop {
             self.left = u64::MAX;
             let clock = self.clock(self.track);
-            if !matches!(self.cells_in::<Plain>(clock), Pause::Structural) {
+            if !matches!(self.cells_in::<Plain>(clock, false), Pause::Structural) {
                 return Ok(());
             }
             let op = self.program.code[self.direction][self.counter];

@@ -46,7 +46,7 @@ impl StepWriter<'_> {
     pub fn condition(self, step: &Step) -> Option<SsaValue> {
         let operands = self.operands(step);
         let writing = StepEngine::<false> { scope: self, step, operands };
-        let holds = step.operation.int_value(&writing, [0, 1]);
+        let holds = writing.int_value(step.operation, [0, 1]);
         holds.map_err(|_| self.fail()).ok()
     }
 
