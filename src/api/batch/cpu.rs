@@ -184,6 +184,7 @@ impl CpuLanes {
                 match groups.carry_out(&self.plan, place..piece.lanes, &inputs) {
                     GroupLanes::Done(lanes) => {
                         place += lanes;
+                        outcome.in_groups += lanes as u64;
                         continue;
                     }
                     GroupLanes::Alone(lanes) => next_group = place + lanes,

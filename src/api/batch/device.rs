@@ -64,6 +64,8 @@ pub struct BlockOutcome {
     pub leftovers: NotedLanes,
     /// How many lanes the processor has carried out because the device couldn't tell what becomes of them.
     pub by_processor: u64,
+    /// Number of lanes whose derivatives were found in SIMD groups.
+    pub in_groups: u64,
     /// What it took to make code that nobody needed before these lanes.
     pub compile: Duration,
     /// What it took to send words to a device, and to fetch results from it. It may have worked on other lanes meanwhile.
@@ -81,6 +83,7 @@ impl BlockOutcome {
         self.mended.add(other.mended);
         self.leftovers.add(other.leftovers);
         self.by_processor += other.by_processor;
+        self.in_groups += other.in_groups;
         self.compile += other.compile;
         self.upload += other.upload;
         self.download += other.download;
