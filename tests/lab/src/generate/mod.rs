@@ -42,6 +42,8 @@ pub struct Profile {
     pub gradient: bool,
     /// With tasks: `par`.
     pub tasks: bool,
+    /// With stacks, tapes and `show`.
+    pub stores: bool,
 }
 
 impl Profile {
@@ -57,6 +59,7 @@ impl Profile {
             lossy: false,
             gradient: false,
             tasks: false,
+            stores: true,
         }
     }
 
@@ -75,6 +78,7 @@ impl Profile {
             lossy: rng.chance(10),
             gradient: rng.chance(40),
             tasks: seed.is_multiple_of(4),
+            stores: true,
         }
     }
 }
@@ -112,10 +116,10 @@ const FLAT: [(usize, Kind); 16] = [
     (3, |w| w.rotate()),
     (3, |w| w.involute()),
     (2, |w| w.assertion()),
-    (1, |w| w.show()),
-    (2, |w| w.exchange()),
-    (1, |w| w.turn_around()),
-    (2, |w| w.leave_behind()),
+    (1, |w| w.profile.stores && w.show()),
+    (2, |w| w.profile.stores && w.exchange()),
+    (1, |w| w.profile.stores && w.turn_around()),
+    (2, |w| w.profile.stores && w.leave_behind()),
     (1, |w| w.speck()),
     (2, |w| w.macro_use()),
     (5, |w| w.tasks() || w.call()),
@@ -139,11 +143,11 @@ const BLOCKS: [(usize, Kind); 19] = [
     (8, |w| w.local()),
     (3, |w| w.raised()),
     (4, |w| w.computed()),
-    (3, |w| w.shelved()),
+    (3, |w| w.profile.stores && w.shelved()),
     (3, |w| w.called_and_taken_back()),
-    (2, |w| w.echo()),
-    (1, |w| w.pour()),
-    (4, |w| w.unstack()),
+    (2, |w| w.profile.stores && w.echo()),
+    (1, |w| w.profile.stores && w.pour()),
+    (4, |w| w.profile.stores && w.unstack()),
     (16, |w| w.gradient_section()),
 ];
 
