@@ -4,6 +4,7 @@
 //! Programs go through the assembler as text, so that a law is about the whole way from text to
 //! state. Nothing that users run depends on this crate.
 
+pub mod c_programs;
 pub mod campaign;
 pub mod corners;
 pub mod coverage;

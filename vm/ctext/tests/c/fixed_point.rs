@@ -5,11 +5,10 @@ use std::sync::Arc;
 use reviver_ctext::text::CText;
 use reviver_isa::Function;
 use reviver_isa::function::Form;
+use reviver_lab::c_programs::{CAsked, CQuestion, CompiledPrograms, compiler};
 use reviver_lab::run::{End, travel};
 use reviver_lab::subject::Subject;
 use reviver_vm::{CheckLevel, Machine, Program, Travel};
-
-use super::compiled::{Compiled, Question, Way, compiler};
 
 /// A program for each function of reals, rotations and powers of integers.
 fn texts(system: &str) -> Vec<String> {
@@ -40,7 +39,7 @@ fn arguments(frac: u32) -> Vec<i64> {
 }
 
 /// What the interpreter comes to where a run begins with some numbers, if it arrives.
-fn asked(number: usize, program: &Arc<Program>, a: i64, b: i64) -> (Question, Option<Vec<u64>>) {
+fn asked(number: usize, program: &Arc<Program>, a: i64, b: i64) -> (CQuestion, Option<Vec<u64>>) {
     let mut machine = Machine::at_begin(program.clone()).unwrap();
     for (name, value) in [("a", a), ("b", b)] {
         let (global, _) = program.global(name).unwrap();
@@ -48,7 +47,7 @@ fn asked(number: usize, program: &Arc<Program>, a: i64, b: i64) -> (Question, Op
     }
     let (n, _) = program.global("n").unwrap();
     machine.state_mut().ints[program.cells(n).start] = b >> 40;
-    let question = Question::of(number, Way::There, machine.state());
+    let question = CQuestion::of(number, CAsked::There, machine.state());
     let arrives = travel(&mut machine, Travel::Forward, 1000) == End::Bound;
     (question, arrives.then(|| machine.state().reals.clone()))
 }
@@ -68,7 +67,7 @@ fn functions_of_fixed_point_have_the_same_bits() {
             })
             .collect();
         let named: Vec<_> = programs.iter().map(|(program, text)| (&**program, text, false)).collect();
-        let compiled = Compiled::new(&compiler, &["-O1"], &named);
+        let compiled = CompiledPrograms::new(&compiler, &["-O1"], &named);
         let arguments = arguments(frac);
         let mut all = Vec::new();
         for (number, (program, _)) in programs.iter().enumerate() {
@@ -77,7 +76,7 @@ fn functions_of_fixed_point_have_the_same_bits() {
                 all.push((number, a, b, asked(number, program, a, b)));
             }
         }
-        let questions: Vec<Question> = all.iter().map(|(.., (question, _))| question.clone()).collect();
+        let questions: Vec<CQuestion> = all.iter().map(|(.., (question, _))| question.clone()).collect();
         let mut arrived = 0;
         for ((number, a, b, (_, expected)), found) in all.iter().zip(compiled.ask(&questions)) {
             let what = format!("{}a = {a}, b = {b}: {found:x?}, expected {expected:x?}", texts[*number]);

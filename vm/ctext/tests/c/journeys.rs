@@ -9,6 +9,7 @@ use reviver_ctext::error::NoText;
 use reviver_ctext::text::CText;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
+use reviver_lab::c_programs::{CAnswer, CAsked, CQuestion, CompiledPrograms, compiler, given, links};
 use reviver_lab::generate::Profile;
 use reviver_lab::generate::program;
 use reviver_lab::run::{End, travel};
@@ -16,8 +17,6 @@ use reviver_lab::subject::Subject;
 use reviver_lab::{corners, specimens};
 use reviver_vm::differentiate::{self, gradient};
 use reviver_vm::{CheckLevel, Machine, Program, Travel};
-
-use super::compiled::{Answer, Compiled, Question, Way, compiler, given, links};
 
 /// Runs that take longer aren't compared: nothing ends them in C.
 const MOST_STEPS: u64 = 2_000_000;
@@ -74,27 +73,27 @@ fn loss(program: &Program) -> Option<String> {
 /// What must come of a question.
 #[derive(Clone, Debug)]
 enum Expected {
-    Same(Answer),
+    Same(CAnswer),
     /// A status: the interpreter traps, or makes the way back again with a history.
     Status,
     /// Either: the interpreter warns of adjoints that are lost.
-    Warned(Answer),
+    Warned(CAnswer),
 }
 
 /// Questions about a program, each with what must come of it.
-fn questions(candidate: &Candidate, number: usize) -> Vec<(Question, Expected)> {
+fn questions(candidate: &Candidate, number: usize) -> Vec<(CQuestion, Expected)> {
     let program = &candidate.program;
     let mut found = Vec::new();
     let mut machine = Machine::at_begin(program.clone()).unwrap();
     let start = machine.state().try_clone().unwrap();
-    let question = Question::of(number, Way::There, machine.state());
+    let question = CQuestion::of(number, CAsked::There, machine.state());
     match travel(&mut machine, Travel::Forward, MOST_STEPS) {
         End::Budget => return found,
         End::Trap(_) => found.push((question, Expected::Status)),
         End::Bound => {
             found.push((question, Expected::Same(answer(&machine))));
             clear_frame(&mut machine);
-            let question = Question::of(number, Way::Back, machine.state());
+            let question = CQuestion::of(number, CAsked::Back, machine.state());
             machine.state_mut().step = 0;
             machine.state_mut().counters = Default::default();
             match travel(&mut machine, Travel::Backward, MOST_STEPS) {
@@ -105,7 +104,7 @@ fn questions(candidate: &Candidate, number: usize) -> Vec<(Question, Expected)> 
         }
     }
     if let Some(loss) = &candidate.loss {
-        let question = Question::of(number, Way::Gradient, &start);
+        let question = CQuestion::of(number, CAsked::Gradient, &start);
         let subject = differentiate::Subject::new(program.clone(), start, false, MOST_STEPS).unwrap();
         let (global, _) = program.global(loss.split('[').next().unwrap()).unwrap();
         let variable = subject.variables(global).unwrap().remove(0);
@@ -116,8 +115,14 @@ fn questions(candidate: &Candidate, number: usize) -> Vec<(Question, Expected)> 
                 adjoints.extend(program.cells(n).map(|cell| gradient.adjoints.cells[cell]));
             }
             let is_warned = gradient.trust.reports.iter().next().is_some();
-            let answer =
-                Answer { status: 0, steps: 0, counts: [0; 3], ints: Vec::new(), reals: Vec::new(), adjoints };
+            let answer = CAnswer {
+                status: 0,
+                steps: 0,
+                counts: [0; 3],
+                ints: Vec::new(),
+                reals: Vec::new(),
+                adjoints,
+            };
             if is_warned { Expected::Warned(answer) } else { Expected::Same(answer) }
         });
         found.push((question, expected.unwrap_or(Expected::Status)));
@@ -134,11 +139,11 @@ fn clear_frame(machine: &mut Machine) {
     state.reals[layout.main_reals as usize..layout.pool_reals_start as usize].fill(0);
 }
 
-fn answer(machine: &Machine) -> Answer {
+fn answer(machine: &Machine) -> CAnswer {
     let state = machine.state();
     let adjoints = state.adjoints.as_ref().map_or_else(|| vec![0; state.reals.len()], |a| a.cells.clone());
     let counters = &state.counters;
-    Answer {
+    CAnswer {
         status: 0,
         steps: state.step,
         counts: [counters.erased_bits, counters.discarded_bits, counters.drops],
@@ -158,22 +163,22 @@ fn compare(candidates: &[Candidate], level: &str) -> usize {
 /// # Panics
 /// Something comes to something else.
 pub fn compare_by(compiler: &str, candidates: &[Candidate], options: &[&str]) -> usize {
-    let asked: Vec<(Question, Expected)> =
+    let asked: Vec<(CQuestion, Expected)> =
         candidates.iter().enumerate().flat_map(|(n, candidate)| questions(candidate, n)).collect();
     let programs: Vec<_> = candidates.iter().map(|c| (&*c.program, &c.text, c.loss.is_some())).collect();
-    let compiled = Compiled::new(compiler, options, &programs);
-    let only: Vec<Question> = asked.iter().map(|(question, _)| question.clone()).collect();
+    let compiled = CompiledPrograms::new(compiler, options, &programs);
+    let only: Vec<CQuestion> = asked.iter().map(|(question, _)| question.clone()).collect();
     let mut wrong = Vec::new();
     for ((question, expected), found) in asked.iter().zip(compiled.ask(&only)) {
         let Candidate { what, level, .. } = &candidates[question.program];
-        let is_same = |expected: &Answer| match question.way {
-            Way::Gradient => found.status == 0 && found.adjoints == expected.adjoints,
+        let is_same = |expected: &CAnswer| match question.function {
+            CAsked::Gradient => found.status == 0 && found.adjoints == expected.adjoints,
             // Nobody counts discarded bits who doesn't check.
-            Way::There | Way::Back if !level.is_checked() => {
+            _ if !level.is_checked() => {
                 let counts = [expected.counts[0], 0, expected.counts[2]];
-                found == Answer { counts, ..expected.clone() }
+                found == CAnswer { counts, ..expected.clone() }
             }
-            Way::There | Way::Back => found == *expected,
+            _ => found == *expected,
         };
         let is_right = match expected {
             Expected::Same(expected) => is_same(expected),
@@ -182,7 +187,10 @@ pub fn compare_by(compiler: &str, candidates: &[Candidate], options: &[&str]) ->
             Expected::Warned(expected) => found.status != 0 || is_same(expected),
         };
         if !is_right {
-            wrong.push(format!("{what}, {:?}:\n  found {found:x?}\n  expected {expected:x?}", question.way));
+            wrong.push(format!(
+                "{what}, {:?}:\n  found {found:x?}\n  expected {expected:x?}",
+                question.function
+            ));
         }
     }
     assert!(
@@ -290,17 +298,17 @@ fn sums_that_are_too_large_are_told() {
             .map(|(n, text)| Candidate::at(level, text, Subject::new(text).unwrap().program, n).unwrap())
             .collect();
         let programs: Vec<_> = candidates.iter().map(|c| (&*c.program, &c.text, c.has_loss())).collect();
-        let asked: Vec<Question> = (0..)
+        let asked: Vec<CQuestion> = (0..)
             .zip(&candidates)
             .map(|(n, candidate)| {
                 let mut machine = Machine::at_begin(candidate.program.clone()).unwrap();
-                let question = Question::of(n, Way::There, machine.state());
+                let question = CQuestion::of(n, CAsked::There, machine.state());
                 let end = travel(&mut machine, Travel::Forward, MOST_STEPS);
                 assert!(matches!(end, End::Trap(_)), "{}", candidate.what);
                 question
             })
             .collect();
-        let answers = Compiled::new(&compiler, &["-O1"], &programs).ask(&asked);
+        let answers = CompiledPrograms::new(&compiler, &["-O1"], &programs).ask(&asked);
         for (candidate, answer) in candidates.iter().zip(answers) {
             assert_eq!(answer.status, NOT_FINITE, "{}", candidate.what);
         }
@@ -356,27 +364,4 @@ fn random_programs_come_to_the_same() {
     }
     assert_eq!(found.len(), 100);
     assert!(compare(&found, "-O1") > 150);
-}
-
-/// Numbers that lose nothing come to the same bits without checks.
-#[test]
-fn random_programs_come_to_the_same_without_checks() {
-    let subjects = (0..6000).map(|seed| {
-        let profile = Profile { procedures: 1, gradient: false, ..Profile::of_seed(seed) };
-        (seed, program(seed, &profile))
-    });
-    let programs = subjects.filter_map(|(seed, text)| {
-        let subject = Subject::new(&text).ok()?;
-        subject.is_exact().then_some((format!("seed {seed}"), subject.program))
-    });
-    let mut found = Vec::new();
-    for (what, program) in programs {
-        if found.len() == 60 {
-            break;
-        }
-        if let Ok(candidate) = Candidate::at(CheckLevel::Unchecked, &what, program, found.len()) {
-            found.push(candidate);
-        }
-    }
-    assert!(compare(&found, "-O1") > 5);
 }

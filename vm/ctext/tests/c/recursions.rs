@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
+use reviver_lab::c_programs::{CAnswer, CAsked, CQuestion, CompiledPrograms, compiler, links};
 use reviver_lab::run::{End, travel};
 use reviver_lab::subject::Subject;
 use reviver_vm::{CheckLevel, Machine, Program, Travel};
 
-use super::compiled::{Answer, Compiled, Question, Way, compiler, links};
 use super::journeys::{Candidate, compare_by};
 
 /// Recursions of all kinds: one that comes back to itself, two that come back to each other, there and back, with parameters that are
@@ -183,13 +183,13 @@ fn status(text: &str, name: &str) -> i64 {
 }
 
 /// Questions for each depth, with what the interpreter comes to, if it arrives.
-fn by_depth(program: &Arc<Program>, depths: &[i64]) -> Vec<(Question, Option<Vec<i64>>)> {
+fn by_depth(program: &Arc<Program>, depths: &[i64]) -> Vec<(CQuestion, Option<Vec<i64>>)> {
     let (n, _) = program.global("n").unwrap();
     let cell = program.cells(n).start;
     let ask = |&depth: &i64| {
         let mut machine = Machine::at_begin(program.clone()).unwrap();
         machine.state_mut().ints[cell] = depth;
-        let question = Question::of(0, Way::There, machine.state());
+        let question = CQuestion::of(0, CAsked::There, machine.state());
         match travel(&mut machine, Travel::Forward, 1 << 20) {
             End::Bound => (question, Some(machine.state().ints.clone())),
             End::Trap(_) => (question, None),
@@ -199,10 +199,10 @@ fn by_depth(program: &Arc<Program>, depths: &[i64]) -> Vec<(Question, Option<Vec
     depths.iter().map(ask).collect()
 }
 
-fn asked(program: &Arc<Program>, options: &[&str], depths: &[i64]) -> Vec<(Option<Vec<i64>>, Answer, i64)> {
+fn asked(program: &Arc<Program>, options: &[&str], depths: &[i64]) -> Vec<(Option<Vec<i64>>, CAnswer, i64)> {
     let Some(compiler) = compiler() else { return Vec::new() };
     let candidate = Candidate::at(CheckLevel::Checked, "depths", program.clone(), 0).unwrap();
-    let compiled = Compiled::new(&compiler, options, &[(program, &candidate.text, false)]);
+    let compiled = CompiledPrograms::new(&compiler, options, &[(program, &candidate.text, false)]);
     let (questions, expected): (Vec<_>, Vec<_>) = by_depth(program, depths).into_iter().unzip();
     let answers = compiled.ask(&questions).into_iter().zip(depths);
     expected.into_iter().zip(answers).map(|(expected, (answer, &depth))| (expected, answer, depth)).collect()

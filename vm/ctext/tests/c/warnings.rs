@@ -8,10 +8,9 @@ use reviver_ctext::text::CText;
 use reviver_isa::Function;
 use reviver_isa::function::Form;
 use reviver_isa::names::{is_name, register_class};
+use reviver_lab::c_programs::compile;
 use reviver_lab::subject::Subject;
 use reviver_vm::CheckLevel;
-
-use super::compiled::compile;
 
 /// A program that calls every function of reals.
 fn all_functions(system: &str) -> String {

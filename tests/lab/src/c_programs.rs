@@ -1,4 +1,4 @@
-//! Programs as C text in one file, compiled by the system's compiler, and run by questions on standard input.
+//! C text of several programs in one file: compiled by the system's compiler in one run, and asked over standard input.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use reviver_ctext::text::CText;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Global, RealSystem};
+use reviver_isa::module::{Global, RealSystem, Role};
 use reviver_vm::{Program, State};
 
-/// A compiler that is there.
+/// The C compiler of this system: `$CC`, or else `cc`, `gcc` or `clang`. Says on standard output if there is none.
 pub fn compiler() -> Option<String> {
     let named = std::env::var("CC").ok();
     let known = named.into_iter().chain(["cc", "gcc", "clang"].map(str::to_owned));
@@ -24,7 +24,10 @@ pub fn compiler() -> Option<String> {
     found
 }
 
-/// Compiles a C file; what the compiler says if it isn't silent.
+/// Compiles a C file.
+///
+/// # Errors
+/// What the compiler prints, a warning too.
 pub fn compile(compiler: &str, options: &[&str], source: &Path, output: &Path) -> Result<(), String> {
     let usual = ["-std=c11", "-ffp-contract=off", "-Wall", "-Wextra", "-pedantic", "-Werror"];
     // A compiler that doesn't link warns of what it would link with.
@@ -37,7 +40,7 @@ pub fn compile(compiler: &str, options: &[&str], source: &Path, output: &Path) -
     if answer.status.success() && said.is_empty() { Ok(()) } else { Err(said) }
 }
 
-/// Whether a compiler takes options, and makes a program with them.
+/// Returns true if a compiler accepts options and links a program that runs.
 pub fn links(compiler: &str, options: &[&str]) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("empty.c");
@@ -47,36 +50,41 @@ pub fn links(compiler: &str, options: &[&str]) -> bool {
         && Command::new(program).status().is_ok_and(|status| status.success())
 }
 
-/// What is asked of a program.
+/// The C function that is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum CAsked {
+    /// The form of the way from the beginning to the end, on a state as it is.
     There,
+    /// The form of the way back.
     Back,
+    /// The public functions, which check what they are given and copy results on success.
     Gradient,
+    Forward,
+    Backward,
 }
 
-/// Where a run begins.
+/// A state that a C function begins with.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct CQuestion {
     /// The program's number.
     pub program: usize,
-    pub way: Way,
+    pub function: CAsked,
     pub ints: Vec<i64>,
     pub reals: Vec<u64>,
     pub adjoints: Vec<u64>,
 }
 
-impl Question {
-    pub fn of(program: usize, way: Way, state: &State) -> Question {
+impl CQuestion {
+    pub fn of(program: usize, function: CAsked, state: &State) -> CQuestion {
         let adjoints =
             state.adjoints.as_ref().map_or_else(|| vec![0; state.reals.len()], |a| a.cells.clone());
-        Question { program, way, ints: state.ints.clone(), reals: state.reals.clone(), adjoints }
+        CQuestion { program, function, ints: state.ints.clone(), reals: state.reals.clone(), adjoints }
     }
 }
 
 /// What a run came to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct CAnswer {
     pub status: i64,
     pub steps: i64,
     /// Erased bits, discarded bits, drops.
@@ -88,28 +96,28 @@ pub struct Answer {
 }
 
 /// Programs that were compiled together.
-pub struct Compiled {
+pub struct CompiledPrograms {
     folder: tempfile::TempDir,
     executable: PathBuf,
 }
 
-impl Compiled {
+impl CompiledPrograms {
     /// Compiles programs; with a gradient where there is a loss.
     ///
     /// # Panics
     /// The compiler refuses the text, or warns.
-    pub fn new(compiler: &str, options: &[&str], programs: &[(&Program, &CText, bool)]) -> Compiled {
+    pub fn new(compiler: &str, options: &[&str], programs: &[(&Program, &CText, bool)]) -> CompiledPrograms {
         let texts: Vec<CText> = programs.iter().map(|(_, text, _)| (*text).clone()).collect();
         let mut source = CText::source_of(&texts);
         source.push_str(QUESTIONS);
         for (program, text, has_loss) in programs {
             source.push_str(&answers(program, text, *has_loss));
         }
-        source.push_str("int main(void) {\n    int n, way;\n    while (scanf(\"%d %d\", &n, &way) == 2) {\n        switch (n) {\n");
+        source.push_str("int main(void) {\n    int n, asked;\n    while (scanf(\"%d %d\", &n, &asked) == 2) {\n        switch (n) {\n");
         for (n, (_, text, _)) in programs.iter().enumerate() {
             let _ = writeln!(
                 source,
-                "        case {n}:\n            answer_{}(way);\n            break;",
+                "        case {n}:\n            answer_{}(asked);\n            break;",
                 text.prefix()
             );
         }
@@ -122,14 +130,14 @@ impl Compiled {
             let _ = std::fs::write(&kept, &source);
             panic!("{} is refused:\n{}", kept.display(), said.chars().take(4000).collect::<String>());
         }
-        Compiled { folder, executable }
+        CompiledPrograms { folder, executable }
     }
 
     /// Answers questions, in their order.
-    pub fn ask(&self, questions: &[Question]) -> Vec<Answer> {
+    pub fn ask(&self, questions: &[CQuestion]) -> Vec<CAnswer> {
         let mut input = String::new();
         for question in questions {
-            let _ = write!(input, "{} {}", question.program, question.way as i32);
+            let _ = write!(input, "{} {}", question.program, question.function as i32);
             let cells = question.ints.iter().map(|value| *value as u64);
             for bits in cells.chain(question.reals.iter().copied()).chain(question.adjoints.iter().copied()) {
                 let _ = write!(input, " {bits:x}");
@@ -143,14 +151,14 @@ impl Compiled {
             Command::new(&self.executable).stdin(std::fs::File::open(&path).unwrap()).stdout(output).status();
         assert!(status.unwrap().success(), "the compiled programs end with an error");
         let text = std::fs::read_to_string(&answers).unwrap();
-        let found: Vec<Answer> =
+        let found: Vec<CAnswer> =
             text.lines().zip(questions).map(|(line, question)| read(line, question)).collect();
         assert_eq!(found.len(), questions.len());
         found
     }
 }
 
-fn read(line: &str, question: &Question) -> Answer {
+fn read(line: &str, question: &CQuestion) -> CAnswer {
     let mut numbers =
         line.split(' ').map(|word| u64::from_str_radix(word, 16).unwrap_or_else(|_| panic!("{line}")));
     let mut next = || numbers.next().unwrap();
@@ -158,7 +166,7 @@ fn read(line: &str, question: &Question) -> Answer {
     let counts = [next(), next(), next()];
     let ints = question.ints.iter().map(|_| next() as i64).collect();
     let reals = question.reals.iter().map(|_| next()).collect();
-    Answer { status, steps, counts, ints, reals, adjoints: numbers.collect() }
+    CAnswer { status, steps, counts, ints, reals, adjoints: numbers.collect() }
 }
 
 /// The globals that a gradient is given.
@@ -171,57 +179,100 @@ pub fn given(program: &Program) -> impl Iterator<Item = (usize, &Global)> {
         .filter(|(_, global)| global.role.is_given() && global.shape.cells() > 0)
 }
 
-/// The function that answers questions about a program.
+/// The C function that answers questions about a program.
 fn answers(program: &Program, text: &CText, has_loss: bool) -> String {
-    let (p, module) = (text.prefix(), program.module());
-    let (_, reals) = program.flow().layout().static_cells();
-    let (ints, kind) = (program.flow().layout().static_cells().0, kind(module.real));
-    let mut gradient = String::new();
-    if has_loss {
-        let word = module.word.bits();
-        let of = |class| if class == Class::Int { format!("int{word}_t") } else { kind.to_owned() };
-        let (mut arguments, mut outputs) = (String::new(), Vec::new());
-        for (n, global) in given(program) {
-            let (cells, of) = (program.cells(n), of(global.class));
-            let array = if global.class == Class::Int { "ints" } else { "reals" };
-            let _ = write!(
-                gradient,
-                "        {of} a{n}[{}];\n        for (size_t i = 0; i < {}; i++) {{\n            a{n}[i] = ({of})m.{array}[{} + i];\n        }}\n",
-                cells.len(),
-                cells.len(),
-                cells.start
-            );
-            let _ = write!(arguments, "a{n}, ");
-            if global.class == Class::Real {
-                let _ = writeln!(gradient, "        {of} g{n}[{}] = {{0}};", cells.len());
-                outputs.push((n, cells.len()));
-            }
-        }
-        let taken: String = outputs.iter().map(|(n, _)| format!(", g{n}")).collect();
-        let _ = write!(
-            gradient,
-            "        {kind} loss = 0;\n        status = {p}_gradient(&m, {arguments}&loss{taken});\n        tell_{p}(status, &m);\n        printf(\" %llx\", (unsigned long long)bits_{kind}(loss));\n"
-        );
-        for (n, cells) in outputs {
-            let _ = write!(
-                gradient,
-                "        for (size_t i = 0; i < {cells}; i++) {{\n            printf(\" %llx\", (unsigned long long)bits_{kind}(g{n}[i]));\n        }}\n"
-            );
-        }
-        gradient.push_str("        printf(\"\\n\");\n        return;\n");
-    }
+    let p = text.prefix();
+    let (ints, reals) = program.flow().layout().static_cells();
+    let kind = kind(program.module().real);
+    let gradient = if has_loss { gradient_asked(program, p) } else { String::new() };
+    let (forward, backward) = (public_asked(program, p, "forward"), public_asked(program, p, "backward"));
     format!(
         "static void tell_{p}(int status, const struct {p}_memory *m) {{\n\
         \x20   printf(\"%llx %llx %llx %llx %llx\", (unsigned long long)status, (unsigned long long)m->steps, (unsigned long long)m->erased_bits, (unsigned long long)m->discarded_bits, (unsigned long long)m->drops);\n\
         \x20   for (size_t i = 0; i < {ints}; i++) {{\n        printf(\" %llx\", (unsigned long long)m->ints[i]);\n    }}\n\
         \x20   for (size_t i = 0; i < {reals}; i++) {{\n        printf(\" %llx\", (unsigned long long)bits_{kind}(m->reals[i]));\n    }}\n}}\n\
-        static void answer_{p}(int way) {{\n    static struct {p}_memory m;\n    int status = 0;\n    {p}_begin(&m);\n\
+        static void answer_{p}(int asked) {{\n    static struct {p}_memory m;\n    int status = 0;\n    {p}_begin(&m);\n\
         \x20   for (size_t i = 0; i < {ints}; i++) {{\n        m.ints[i] = (int64_t)next();\n    }}\n\
         \x20   for (size_t i = 0; i < {reals}; i++) {{\n        m.reals[i] = of_bits_{kind}(next());\n    }}\n\
         \x20   for (size_t i = 0; i < {reals}; i++) {{\n        m.adjoints[i] = of_bits_{kind}(next());\n    }}\n\
-        \x20   if (way == 2) {{\n{gradient}    }}\n    status = way == 0 ? {p}_there(&m) : {p}_back(&m);\n    tell_{p}(status, &m);\n\
-        \x20   for (size_t i = 0; i < {reals}; i++) {{\n        printf(\" %llx\", (unsigned long long)bits_{kind}(m.adjoints[i]));\n    }}\n    printf(\"\\n\");\n}}\n"
+        \x20   switch (asked) {{\n    case {there}:\n        status = {p}_there(&m);\n        break;\n\
+        \x20   case {back}:\n        status = {p}_back(&m);\n        break;\n\
+        \x20   case {forward_asked}: {{\n{forward}        break;\n    }}\n\
+        \x20   case {backward_asked}: {{\n{backward}        break;\n    }}\n\
+        \x20   default: {{\n{gradient}        return;\n    }}\n    }}\n    tell_{p}(status, &m);\n\
+        \x20   for (size_t i = 0; i < {reals}; i++) {{\n        printf(\" %llx\", (unsigned long long)bits_{kind}(m.adjoints[i]));\n    }}\n    printf(\"\\n\");\n}}\n",
+        there = CAsked::There as i32,
+        back = CAsked::Back as i32,
+        forward_asked = CAsked::Forward as i32,
+        backward_asked = CAsked::Backward as i32,
     )
+}
+
+/// The C type of a number that callers pass.
+fn passed(program: &Program, class: Class) -> String {
+    match class {
+        Class::Int => format!("int{}_t", program.module().word.bits()),
+        Class::Real => kind(program.module().real).to_owned(),
+    }
+}
+
+/// Statements that copy the cells of a global from the memory `m` to an array, `a` and the global's number.
+fn copied_out(program: &Program, n: usize, class: Class) -> String {
+    let (cells, of, array) = (program.cells(n), passed(program, class), array(class));
+    let (count, start) = (cells.len(), cells.start);
+    format!(
+        "        {of} a{n}[{count}];\n        for (size_t i = 0; i < {count}; i++) {{\n            a{n}[i] = ({of})m.{array}[{start} + i];\n        }}\n"
+    )
+}
+
+fn array(class: Class) -> &'static str {
+    if class == Class::Int { "ints" } else { "reals" }
+}
+
+/// Statements that call a public function with arrays of the caller, and copy these back to the memory.
+fn public_asked(program: &Program, p: &str, function: &str) -> String {
+    let globals = program.module().globals.iter().enumerate();
+    let public = globals.filter(|(_, global)| global.role != Role::Private && global.shape.cells() > 0);
+    let (mut before, mut arguments, mut after) = (String::new(), String::new(), String::new());
+    for (n, global) in public {
+        before.push_str(&copied_out(program, n, global.class));
+        let _ = write!(arguments, ", a{n}");
+        let (cells, array) = (program.cells(n), array(global.class));
+        let (count, start) = (cells.len(), cells.start);
+        let _ = write!(
+            after,
+            "        for (size_t i = 0; i < {count}; i++) {{\n            m.{array}[{start} + i] = a{n}[i];\n        }}\n"
+        );
+    }
+    format!("{before}        status = {p}_{function}(&m{arguments});\n{after}")
+}
+
+/// Statements that ask for the gradient and print it.
+fn gradient_asked(program: &Program, p: &str) -> String {
+    let kind = kind(program.module().real);
+    let (mut text, mut arguments, mut outputs) = (String::new(), String::new(), Vec::new());
+    for (n, global) in given(program) {
+        text.push_str(&copied_out(program, n, global.class));
+        let _ = write!(arguments, "a{n}, ");
+        if global.class == Class::Real {
+            let cells = program.cells(n).len();
+            let _ = writeln!(text, "        {kind} g{n}[{cells}] = {{0}};");
+            outputs.push((n, cells));
+        }
+    }
+    let taken: String = outputs.iter().map(|(n, _)| format!(", g{n}")).collect();
+    let _ = write!(
+        text,
+        "        {kind} loss = 0;\n        status = {p}_gradient(&m, {arguments}&loss{taken});\n        tell_{p}(status, &m);\n        printf(\" %llx\", (unsigned long long)bits_{kind}(loss));\n"
+    );
+    for (n, cells) in outputs {
+        let _ = write!(
+            text,
+            "        for (size_t i = 0; i < {cells}; i++) {{\n            printf(\" %llx\", (unsigned long long)bits_{kind}(g{n}[i]));\n        }}\n"
+        );
+    }
+    text.push_str("        printf(\"\\n\");\n");
+    text
 }
 
 fn kind(system: RealSystem) -> &'static str {
