@@ -10,7 +10,7 @@ mod motion;
 mod oracle;
 mod second_order;
 mod strategies;
-mod text;
+pub(crate) mod text;
 mod unchecked;
 
 use crate::subject::Subject;

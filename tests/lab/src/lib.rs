@@ -5,6 +5,7 @@
 //! state. Nothing that users run depends on this crate.
 
 pub mod c_programs;
+pub mod calls;
 pub mod campaign;
 pub mod corners;
 pub mod coverage;

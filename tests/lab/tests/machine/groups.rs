@@ -15,6 +15,7 @@ use reviver_compile::turning::{BareEnd, TurningRoutes};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Shape};
 use reviver_jit::Jit;
+use reviver_lab::calls::subject::opened;
 use reviver_lab::campaign;
 use reviver_lab::generate::Profile;
 use reviver_lab::subject::Subject;
@@ -225,14 +226,7 @@ fn groups_of_random_programs_are_their_lanes() {
     let mut ends = Ends::default();
     for seed in 0..campaign::programs(600) {
         let profile = Profile { gradient: false, steps: 300, statements: 4, ..Profile::of_seed(seed) };
-        let text = reviver_lab::generate::program(seed, &profile);
-        // Random programs use little up.
-        let of_line = |line: &str| {
-            let role =
-                [".in ", ".out ", ".var ", ".garbage "].into_iter().find(|role| line.starts_with(role));
-            role.map_or_else(|| line.to_owned(), |role| format!(".inout {}", &line[role.len()..]))
-        };
-        let text = text.lines().map(of_line).collect::<Vec<_>>().join("\n");
+        let text = opened(&reviver_lab::generate::program(seed, &profile));
         let Ok(subject) = Subject::new(&text) else { continue };
         if subject.program.module().real != RealSystem::F64 {
             continue;

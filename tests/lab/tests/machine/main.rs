@@ -1,7 +1,8 @@
 //! The machine's tests through the text: laws, the oracle, exhaustive programs, shipped programs, gradients,
-//! images, states, on every engine. They need neither the program `reviver` nor its debugger, hence are built with the lab.
+//! images, states, on every engine, and calls. They don't need the program `reviver`, and only the tests of calls need its library.
 //! `cargo test --workspace --test machine laws::` runs those of one file.
 
+mod calls;
 mod constants;
 mod every_row;
 mod exhaustive;

@@ -125,11 +125,7 @@ pub fn losses(program: &Program) -> Vec<usize> {
 pub fn random(seed: u64) -> Option<Arc<Program>> {
     let profile = Profile { gradient: false, steps: 300, statements: 4, ..Profile::of_seed(seed) };
     let text = reviver_lab::generate::program(seed, &profile);
-    let of_line = |line: &str| {
-        let role = [".in ", ".out ", ".var ", ".garbage "].into_iter().find(|role| line.starts_with(role));
-        role.map_or_else(|| line.to_owned(), |role| format!(".inout {}", &line[role.len()..]))
-    };
-    let program = program(&text.lines().map(of_line).collect::<Vec<_>>().join("\n"));
+    let program = program(&reviver_lab::calls::subject::opened(&text));
     whole(&program, Travel::Forward, CheckLevel::Checked).is_ok().then_some(program)
 }
 

@@ -1,0 +1,148 @@
+//! C text: all programs in one file, compiled by one run of the system's compiler, and called by their public functions.
+
+use std::rc::Rc;
+
+use reviver_ctext::text::CText;
+use reviver_isa::instruction::Class;
+use reviver_vm::codes::TrapCode;
+
+use super::interpreter::interpreted;
+use super::subject::{CallCell, CallKind, CallSubject, LaneWords};
+use super::{CallAnswers, CallEngine, CallOutcome, CallResult, ReadyCalls};
+use crate::c_programs::{CAnswer, CAsked, CQuestion, CompiledPrograms};
+
+/// C text, compiled by a compiler.
+#[derive(Clone, Debug)]
+pub struct CTextCalls {
+    pub compiler: String,
+}
+
+impl CallEngine for CTextCalls {
+    fn name(&self) -> &'static str {
+        "C text"
+    }
+
+    fn prepare<'s>(&self, subjects: &'s [CallSubject]) -> Vec<Option<Box<dyn ReadyCalls + 's>>> {
+        let texts: Vec<Option<(CText, bool)>> =
+            subjects.iter().enumerate().map(|(n, subject)| text(subject, n)).collect();
+        let programs: Vec<_> = subjects
+            .iter()
+            .zip(&texts)
+            .filter_map(|(subject, text)| {
+                let (text, has_loss) = text.as_ref()?;
+                Some((&*subject.program, text, *has_loss))
+            })
+            .collect();
+        if programs.is_empty() {
+            return subjects.iter().map(|_| None).collect();
+        }
+        let compiled = Rc::new(CompiledPrograms::new(&self.compiler, &["-O1"], &programs));
+        let mut numbers = 0..;
+        let ready = |(subject, text): (&'s CallSubject, &Option<(CText, bool)>)| {
+            let has_loss = text.as_ref()?.1;
+            let (compiled, number) = (compiled.clone(), numbers.next()?);
+            Some(Box::new(CTextReady { subject, compiled, number, has_loss }) as Box<dyn ReadyCalls>)
+        };
+        subjects.iter().zip(&texts).map(ready).collect()
+    }
+}
+
+/// The text of a program, and whether its gradient has one.
+fn text(subject: &CallSubject, number: usize) -> Option<(CText, bool)> {
+    let text = |loss: Option<&str>| CText::of(&subject.program, &format!("p{number}"), loss, subject.level);
+    let loss = subject.losses.first().map(|loss| loss.name.as_str());
+    match loss.map(|loss| text(Some(loss))) {
+        Some(Ok(text)) => Some((text, true)),
+        _ => Some((text(None).ok()?, false)),
+    }
+}
+
+struct CTextReady<'s> {
+    subject: &'s CallSubject,
+    compiled: Rc<CompiledPrograms>,
+    /// The program's number among those that were compiled together.
+    number: usize,
+    has_loss: bool,
+}
+
+impl ReadyCalls for CTextReady<'_> {
+    fn call(&self, kind: CallKind, lanes: &[LaneWords]) -> Option<CallAnswers> {
+        let function = match kind {
+            CallKind::Forward => CAsked::Forward,
+            CallKind::Backward => CAsked::Backward,
+            CallKind::Gradient if self.has_loss => CAsked::Gradient,
+            CallKind::Gradient | CallKind::Jacobian => return None,
+        };
+        // No step limit ends a call in C, so the interpreter says which calls end.
+        let ends = interpreted(self.subject, kind, lanes)?;
+        let is_asked = |n: &usize| ends[*n] != CallOutcome::StepLimit;
+        let asked: Vec<usize> = (0..lanes.len()).filter(is_asked).collect();
+        let question = |&n: &usize| {
+            let start = self.subject.start(kind, &lanes[n]);
+            CQuestion::of(self.number, function, &start)
+        };
+        let questions: Vec<CQuestion> = asked.iter().map(question).collect();
+        let mut outcomes = vec![CallOutcome::StepLimit; lanes.len()];
+        for (n, answer) in asked.into_iter().zip(self.compiled.ask(&questions)) {
+            outcomes[n] = self.outcome(kind, answer);
+        }
+        Some(CallAnswers { outcomes, by_others: 0 })
+    }
+}
+
+impl CTextReady<'_> {
+    fn outcome(&self, kind: CallKind, answer: CAnswer) -> CallOutcome {
+        match answer.status {
+            0 => {}
+            NOT_CLEAR => return CallOutcome::Leftovers,
+            UNVERIFIED_FIRST..=UNVERIFIED_LAST => return CallOutcome::NoDerivative,
+            status => return CallOutcome::TrapOf(codes(status % ON_WAY_BACK)),
+        }
+        let word = |cell: &CallCell| match cell.class {
+            Class::Int => answer.ints[cell.address] as u64,
+            Class::Real => answer.reals[cell.address],
+        };
+        let (words, steps) = match kind {
+            CallKind::Gradient | CallKind::Jacobian => (answer.adjoints, None),
+            CallKind::Forward | CallKind::Backward => {
+                let words = self.subject.found(kind).iter().map(word).collect();
+                (words, Some(answer.steps.unsigned_abs()))
+            }
+        };
+        CallOutcome::Done(CallResult { words, steps, is_noted: None })
+    }
+}
+
+/// Statuses of the text's header.
+const NOT_CLEAR: i64 = 10;
+const UNVERIFIED_FIRST: i64 = 11;
+const UNVERIFIED_LAST: i64 = 15;
+const ON_WAY_BACK: i64 = 100;
+
+/// The traps that a status stands for.
+fn codes(status: i64) -> &'static [TrapCode] {
+    match status {
+        // A way back over `overwrite` or `erase` is a condition that never holds.
+        2 => &[
+            TrapCode::AssertionFailed,
+            TrapCode::JoinRefused,
+            TrapCode::CountMissed,
+            TrapCode::NotVacant,
+            TrapCode::LeftInFrame,
+            TrapCode::LostForGood,
+            TrapCode::SliceOutside,
+            TrapCode::ArgumentMoved,
+            TrapCode::ArgumentsOverlap,
+            TrapCode::TasksShareCells,
+        ],
+        3 => &[TrapCode::NotVacant, TrapCode::LeftInFrame],
+        4 => &[TrapCode::NotFinite, TrapCode::DerivativeTooLarge],
+        5 => &[TrapCode::IndexOutside, TrapCode::SliceOutside],
+        6 => &[TrapCode::TargetAmongSources, TrapCode::ArgumentsOverlap],
+        7 => &[TrapCode::DivisionByZero],
+        8 => &[TrapCode::NegativeExponent],
+        9 => &[TrapCode::OutsideDomain, TrapCode::Overflow, TrapCode::NoInteger, TrapCode::NoDerivative],
+        17 => &[TrapCode::CallsTooDeep],
+        _ => &[],
+    }
+}

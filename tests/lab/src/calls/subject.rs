@@ -1,0 +1,218 @@
+//! A program that is called, the cells that its calls are given and give, and lanes: words for these cells. Calls nothing.
+
+use std::sync::Arc;
+
+use reviver_flow::IndependentCells;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Role, Shape};
+use reviver_isa::number::literal_bits;
+use reviver_isa::update::Action;
+use reviver_vm::values::Value;
+use reviver_vm::{CheckLevel, Machine, Program, ShownMark, State, Travel};
+
+use crate::generate::{Profile, program};
+use crate::rng::Rng;
+use crate::subject::Subject;
+
+/// Steps of a call in one direction, at most.
+pub const MOST_STEPS: u64 = 20_000;
+
+/// Losses of a Jacobian, at most.
+const MOST_LOSSES: usize = 3;
+
+/// What is asked of each lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CallKind {
+    /// From inputs to results.
+    Forward,
+    /// From results to inputs.
+    Backward,
+    /// The first loss, and its derivatives by each real input.
+    Gradient,
+    /// All losses, and then the derivatives of each by each real input.
+    Jacobian,
+}
+
+/// The words of one lane, one for each cell.
+pub type LaneWords = Vec<u64>;
+
+/// A cell that calls are given, or give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallCell {
+    /// `x`, `A[3]`, `M[1,2]`.
+    pub name: String,
+    pub class: Class,
+    /// Its place among the cells of its class.
+    pub address: usize,
+}
+
+/// A program that is called.
+#[derive(Clone, Debug)]
+pub struct CallSubject {
+    pub text: String,
+    pub program: Arc<Program>,
+    pub level: CheckLevel,
+    pub inputs: Vec<CallCell>,
+    pub results: Vec<CallCell>,
+    /// Results that are differentiated.
+    pub losses: Vec<CallCell>,
+}
+
+impl CallSubject {
+    /// Assembles a text.
+    ///
+    /// # Errors
+    /// What is wrong with the text, as the assembler would print it.
+    pub fn new(text: &str) -> Result<CallSubject, String> {
+        let program = Subject::new(text)?.program;
+        let results = cells(&program, Role::is_result);
+        let losses =
+            results.iter().filter(|cell| cell.class == Class::Real).take(MOST_LOSSES).cloned().collect();
+        Ok(CallSubject {
+            text: text.to_owned(),
+            level: CheckLevel::Checked,
+            inputs: cells(&program, |role| program.takes(role, Travel::Forward)),
+            results,
+            losses,
+            program,
+        })
+    }
+
+    /// The same program without checks.
+    pub fn unchecked(&self) -> CallSubject {
+        CallSubject { level: CheckLevel::Unchecked, ..self.clone() }
+    }
+
+    /// The same program, prepared for derivatives by some inputs alone.
+    pub fn with_respect_to(&self, cells: &[&CallCell]) -> CallSubject {
+        let ranges = cells.iter().map(|cell| cell.address as u32..cell.address as u32 + 1).collect();
+        let independent = IndependentCells { cells: ranges, on_tape: true, ..IndependentCells::default() };
+        let program = Arc::new(self.program.differentiated_by(&independent, None));
+        CallSubject { program, ..self.clone() }
+    }
+
+    /// The cells that a call is given.
+    pub fn given(&self, kind: CallKind) -> &[CallCell] {
+        if kind == CallKind::Backward { &self.results } else { &self.inputs }
+    }
+
+    /// The cells that a run to one end of the program gives.
+    pub fn found(&self, kind: CallKind) -> &[CallCell] {
+        if kind == CallKind::Backward { &self.inputs } else { &self.results }
+    }
+
+    /// The losses of a call for derivatives.
+    pub fn losses_of(&self, kind: CallKind) -> &[CallCell] {
+        match kind {
+            CallKind::Gradient => &self.losses[..self.losses.len().min(1)],
+            _ => &self.losses,
+        }
+    }
+
+    /// The inputs that losses are differentiated by.
+    pub fn real_inputs(&self) -> impl Iterator<Item = &CallCell> {
+        self.inputs.iter().filter(|cell| cell.class == Class::Real)
+    }
+
+    /// The state that a call begins with.
+    pub fn start(&self, kind: CallKind, lane: &[u64]) -> State {
+        let mut state = self.own_start(kind);
+        for (cell, &word) in self.given(kind).iter().zip(lane) {
+            match cell.class {
+                Class::Int => state.ints[cell.address] = word as i64,
+                Class::Real => state.reals[cell.address] = word,
+            }
+        }
+        state
+    }
+
+    fn own_start(&self, kind: CallKind) -> State {
+        let travel = if kind == CallKind::Backward { Travel::Backward } else { Travel::Forward };
+        let machine = match travel {
+            Travel::Forward => Machine::at_begin(self.program.clone()),
+            Travel::Backward => Machine::at_end(self.program.clone()),
+        };
+        let mut state = machine.expect("memory for a small program").into_state();
+        state.counters.shown = ShownMark::SILENT;
+        for (n, _) in self.program.assumed(&[], travel) {
+            self.program.give_default(&mut state, n).expect("memory for a default");
+        }
+        state
+    }
+
+    /// Returns true if each step has an exact inverse, and nothing but named cells takes values from step to step.
+    pub fn is_exact(&self) -> bool {
+        let module = self.program.module();
+        let is_apart = |action| matches!(action, Action::Put(_) | Action::Take(_) | Action::Switch(_));
+        let is_plain = |update: reviver_isa::Update| update.is_reversible() && !is_apart(update.action());
+        module.real.is_exact()
+            && module.code.iter().all(|instruction| is_plain(instruction.update))
+            && !self.program.names_adjoints()
+            && !self.program.reads_mode()
+    }
+
+    /// Lanes for calls forward, in families of eight that share their integers, so that most lanes of a family take the same path. The
+    /// first lane has the program's own numbers; the others have reals near to these, and few other integers, most of which would trap.
+    pub fn lanes(&self, count: usize) -> Vec<LaneWords> {
+        let (mut rng, start) = (Rng::new(11), self.own_start(CallKind::Forward));
+        let (unused, system) = (64 - self.program.module().word.bits(), self.program.module().real);
+        let mut lanes: Vec<LaneWords> = Vec::with_capacity(count);
+        for lane in 0..count {
+            let family = lane - lane % 8;
+            let of_family = |n: usize| lanes.get(family).map(|first: &LaneWords| first[n]);
+            let word = |(n, cell): (usize, &CallCell)| match (cell.class, of_family(n)) {
+                (Class::Int, Some(word)) => word,
+                (Class::Int, None) => {
+                    let by = if lane < 8 || rng.chance(85) { 0 } else { rng.within(-1..=3) };
+                    ((start.ints[cell.address].wrapping_add(by) << unused) >> unused) as u64
+                }
+                (Class::Real, _) if lane == 0 => start.reals[cell.address],
+                (Class::Real, _) => {
+                    let near = self.program.approximate(Value::Real(start.reals[cell.address]));
+                    literal_bits(system, near + rng.within(-1000..=1000) as f64 / 4096.0)
+                }
+            };
+            let words = self.inputs.iter().enumerate().map(word).collect();
+            lanes.push(words);
+        }
+        lanes
+    }
+}
+
+/// The cells of some roles, in the order of their declarations.
+fn cells(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<CallCell> {
+    let globals = program.module().globals.iter().enumerate();
+    let wanted = globals.filter(|(_, global)| wanted(global.role) && global.shape != Shape::Stack);
+    let cells = wanted.flat_map(|(n, global)| {
+        let named = program.cells(n).enumerate();
+        named.map(move |(element, address)| CallCell {
+            name: program.cell_name(n, element),
+            class: global.class,
+            address,
+        })
+    });
+    cells.collect()
+}
+
+/// A text whose globals are all inputs and results. Random programs use up few of their inputs, so most calls of the text as it is would have
+/// leftovers.
+pub fn opened(text: &str) -> String {
+    let of_line = |line: &str| {
+        let role = [".in ", ".out ", ".var ", ".garbage "].into_iter().find(|role| line.starts_with(role));
+        role.map_or_else(|| line.to_owned(), |role| format!(".inout {}", &line[role.len()..]))
+    };
+    text.lines().map(of_line).collect::<Vec<_>>().join("\n") + "\n"
+}
+
+/// The random program of a seed: a short one, every other one without procedures. C text and shaders have no stacks, tapes, `show` and
+/// gradient mode, so one in eight may have these; one in sixteen may have tasks.
+pub fn of_seed(seed: u64) -> String {
+    let (profile, is_wide) = (Profile::of_seed(seed), seed % 8 == 7);
+    let (gradient, tasks) = (profile.gradient && is_wide, profile.tasks && seed.is_multiple_of(16));
+    let procedures = if seed.is_multiple_of(2) && !tasks { 0 } else { profile.procedures.min(2) };
+    let stores = profile.stores && is_wide;
+    opened(&program(
+        seed,
+        &Profile { gradient, tasks, stores, procedures, steps: 300, statements: 4, ..profile },
+    ))
+}

@@ -1,0 +1,94 @@
+//! Calls on every engine that answers them: the laws of calls over random programs. A failure prints the law, the engine, the seed and a
+//! small program.
+//!
+//! `REVIVER_CAMPAIGN=2000 cargo test --workspace --test machine calls::` judges so many programs on each engine, and
+//! `REVIVER_CAMPAIGN=20000..21000` those of these seeds.
+
+mod library;
+
+use reviver::Device;
+use reviver_lab::c_programs::compiler;
+use reviver_lab::calls::CallEngine;
+use reviver_lab::calls::c_text::CTextCalls;
+use reviver_lab::calls::interpreter::InterpretedCalls;
+use reviver_lab::calls::judge::judge;
+use reviver_lab::campaign::seeds;
+
+use library::{LibraryCalls, LibraryPart};
+
+/// How many programs an engine is asked to call, and what it must answer at least.
+struct Expected {
+    /// Programs in an ordinary run.
+    programs: u64,
+    /// Besides the first law a program is judged by one law in so many.
+    each: usize,
+    /// Percentage of programs that the engine doesn't refuse.
+    ready: usize,
+    /// Of the calls that arrive without a note, the percentage that the engine answers by itself.
+    own: usize,
+    /// Laws that compare something on this engine.
+    laws: usize,
+}
+
+fn hold(engine: &dyn CallEngine, expected: &Expected) {
+    let seeds = seeds(expected.programs);
+    let is_large = seeds.end.saturating_sub(seeds.start) >= expected.programs;
+    let tally = judge(engine, seeds, expected.each);
+    println!("{}: {tally:#?}", engine.name());
+    // A few programs may be unlike the others.
+    if !is_large {
+        return;
+    }
+    let (due, own) = tally.laws.values().fold((0, 0), |(due, own), law| (due + law.due, own + law.own));
+    let compared = tally.laws.values().filter(|law| law.calls > 0).count();
+    assert!(
+        tally.ready * 100 >= tally.programs * expected.ready,
+        "too many programs are refused: {tally:#?}"
+    );
+    assert!(own * 100 >= due * expected.own && due > 0, "too many calls are answered by others: {tally:#?}");
+    assert!(compared >= expected.laws, "laws compare nothing: {tally:#?}");
+}
+
+#[test]
+fn the_interpreter() {
+    hold(&InterpretedCalls, &Expected { programs: 150, each: 1, ready: 100, own: 100, laws: 8 });
+}
+
+#[test]
+fn native_code() {
+    let engine = LibraryCalls { part: LibraryPart::Native, device: Device::cpu_with(1) };
+    hold(&engine, &Expected { programs: 70, each: 1, ready: 100, own: 100, laws: 9 });
+}
+
+#[test]
+fn simd_groups() {
+    let engine = LibraryCalls { part: LibraryPart::Groups, device: Device::cpu_with(1) };
+    hold(&engine, &Expected { programs: 100, each: 1, ready: 25, own: 60, laws: 5 });
+}
+
+#[test]
+fn c_text() {
+    let Some(compiler) = compiler() else { return };
+    let engine = CTextCalls { compiler };
+    hold(&engine, &Expected { programs: 32, each: 4, ready: 60, own: 100, laws: 6 });
+}
+
+#[test]
+fn shaders() {
+    let Some(device) = device() else { return };
+    let engine = LibraryCalls { part: LibraryPart::Shaders, device };
+    hold(&engine, &Expected { programs: 24, each: 4, ready: 30, own: 90, laws: 4 });
+}
+
+/// The device of `REVIVER_DEVICE`, by a part of its name. None where nobody names one, unless `REVIVER_NEEDS_DEVICE` says that there must be
+/// one.
+fn device() -> Option<Device> {
+    let named = std::env::var("REVIVER_DEVICE").ok();
+    if named.is_none() && std::env::var_os("REVIVER_NEEDS_DEVICE").is_none() {
+        println!(
+            "SKIPPED: no device is named. Set REVIVER_NEEDS_DEVICE=1, or REVIVER_DEVICE to a part of its name."
+        );
+        return None;
+    }
+    Some(Device::named(named.as_deref().unwrap_or("gpu")).unwrap_or_else(|error| panic!("{error}")))
+}
