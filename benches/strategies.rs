@@ -60,9 +60,9 @@ impl Measured {
             best.round([time(|| found = Some(gradient(&subject, &loss).unwrap()))]);
         }
         let [seconds] = best.seconds();
-        let Gradient { value, adjoints, steps, cost, trust, .. } = found.unwrap();
+        let Gradient { values, adjoints, steps, cost, trust, .. } = found.unwrap();
         let real = |bits| program.approximate(Value::Real(bits));
-        assert!((real(value) - 3.0).abs() < 1e-9, "y is {}", real(value));
+        assert!((real(values[0]) - 3.0).abs() < 1e-9, "y is {}", real(values[0]));
         assert!((real(adjoints.cells[x]) - 1.0).abs() < 1e-9, "x' is {}", real(adjoints.cells[x]));
         assert!(trust.reports.is_empty());
         Measured { n, steps, all_steps: cost.steps, bytes: cost.peak_bytes, seconds }

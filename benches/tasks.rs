@@ -73,7 +73,7 @@ fn differentiate(machine: &Machine, kind: &Kind, threads: u32) -> (u64, Vec<u64>
     let subject = Subject { runner: machine.runner().cloned(), threads, ..subject };
     let loss = subject.outputs().into_iter().find(|real| subject.name(real) == "loss").unwrap();
     let found = gradient(&subject, &loss).unwrap();
-    (found.value, found.adjoints.cells)
+    (found.values[0], found.adjoints.cells)
 }
 
 fn main() {

@@ -29,8 +29,9 @@
 //! | [`Executable`], [`CompileOptions`], [`EngineChoice`], [`CheckLevel`] | a program that is ready to be called, by an engine, checked or not |
 //! | [`IntCells`], [`RealCells`], [`LossCell`] | names, looked up |
 //! | [`Workspace`] | calls: [`Workspace::run`], [`Workspace::run_back`], [`Workspace::gradient`], [`Workspace::hessian`] |
+//! | [`Executable::seeded`], [`Workspace::jacobian_times`], [`Workspace::hessian_times`], [`Workspace::taylor`] | with seeds, and along a direction |
 //! | [`Batch`], [`LaneInputs`], [`LaneResults`], [`Device`] | the same program at very many inputs, on all cores |
-//! | [`Derivative`], [`SecondDerivatives`], [`Trust`] | what calls find, and how far it can be trusted |
+//! | [`Derivative`], [`SecondDerivatives`], [`DirectionalDerivatives`], [`HessianProduct`], [`TaylorSeries`], [`Trust`] | what calls find, and how far it can be trusted |
 //! | [`Error`] | what went wrong, where, and what helps |
 //!
 //! Integers are `i64`, whatever the program's words are: one that doesn't fit is refused. Reals are `f64`. In a program of
@@ -51,6 +52,7 @@ pub use api::batch::no_device::NoDevice;
 pub use api::batch::prepared::SumOverLanes;
 pub use api::batch::{self, Batch, BatchOptions};
 pub use api::cells::{IntCells, RealCells};
+pub use api::directions::{DirectionalDerivatives, HessianProduct, TaylorSeries};
 pub use api::engine::{self, CompileOptions, EngineChoice};
 pub use api::error::{Error, IndexErrorText};
 pub use api::executable::Executable;

@@ -140,7 +140,7 @@ fn a_repeated_sweep_keeps_to_its_memory() {
     assert!(whole.trust.mended.is_some() && parts.trust.mended.is_some(), "{:?}", whole.trust);
     assert!(whole.history_bytes > 32 << 10, "{} bytes", whole.history_bytes);
     assert!((1..=16 << 10).contains(&parts.history_bytes), "{} bytes", parts.history_bytes);
-    assert_eq!((whole.value, whole.adjoints.cells), (parts.value, parts.adjoints.cells));
+    assert_eq!((whole.values, whole.adjoints.cells), (parts.values, parts.adjoints.cells));
 }
 
 /// No tape: a gradient pass takes as much memory for a million steps as for a thousand, and allocates as

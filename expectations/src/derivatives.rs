@@ -160,7 +160,7 @@ fn disagreement(
     is_meant: bool,
 ) -> Result<Option<Mismatch>, NoDerivatives> {
     let inputs = subject.inputs();
-    let check = compare(subject, loss, &inputs, gradient)?;
+    let check = compare(subject, &subject.seeds_of(loss)?, &inputs, gradient)?;
     // At a kink there is no derivative to agree with, and the gradient is one of its pieces'.
     let differs = check.verdict() == Verdict::Differs;
     Ok(match (differs, is_meant) {
@@ -185,7 +185,10 @@ fn result_miss(
 ) -> Result<Option<Mismatch>, NoDerivatives> {
     let real = |bits: u64| subject.program.approximate(Value::Real(bits));
     Ok(match result {
-        DerivativeResult::Value(expected) => close(subject, "value", &[real(gradient.value)], expected),
+        DerivativeResult::Value(expected) => {
+            let values: Vec<f64> = gradient.values.iter().map(|&bits| real(bits)).collect();
+            close(subject, "value", &values, expected)
+        }
         DerivativeResult::Tape(expected) => {
             let found: Vec<f64> = gradient.adjoints.input.iter().rev().map(|&bits| real(bits)).collect();
             close(subject, "tape", &found, expected)
@@ -228,7 +231,7 @@ fn hessian(
     let inputs = subject.inputs();
     let unit = |row: &Variable| inputs.iter().map(|i| if i == row { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
     let directions: Vec<_> = rows.iter().map(unit).collect();
-    let products = hessian_products(subject, loss, &inputs, &directions)?.products;
+    let products = hessian_products(subject, &subject.seeds_of(loss)?, &inputs, &directions)?.products;
     let places: Option<Vec<usize>> =
         columns.iter().map(|column| inputs.iter().position(|input| input == column)).collect();
     let places = places.ok_or_else(|| other("the rows and columns of a Hessian are inputs".to_owned()))?;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use reviver_assembler::suggest::nearest;
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Global, Shape};
+use reviver_vm::differentiate::{Origin, Variable};
 use reviver_vm::{Program, State, lookup};
 
 use super::error::{Error, IndexErrorText};
@@ -89,6 +90,14 @@ impl NamedCells {
             _ => program.cell_name(self.global, self.element),
         }
     }
+}
+
+/// The variables of some reals, in order.
+pub(super) fn variables(cells: &[RealCells]) -> impl Iterator<Item = Variable> {
+    cells.iter().flat_map(|RealCells(cells)| {
+        let elements = (cells.element..).zip(cells.range());
+        elements.map(|(element, cell)| Variable { global: cells.global, element, origin: Origin::Cell(cell) })
+    })
 }
 
 fn check(declared: &Global, class: Class) -> Result<(), Error> {

@@ -110,6 +110,11 @@ pub enum Error {
         quoted(names)
     )]
     MissingColumns { names: Vec<String> },
+    /// A seeded sum of no cells.
+    #[error("there are no seeds: name at least one real cell with its seed")]
+    NoSeeds,
+    #[error("a Taylor series of order {order} was asked for: the order is from 1 to {most}")]
+    Order { order: usize, most: usize },
     #[error("`{name}` is given twice: leave one of the two out")]
     TwiceGiven { name: String },
     #[error(

@@ -9,12 +9,14 @@ use reviver_compile::group::routes::GroupRoutes;
 use reviver_compile::route::{Route, RoutePlan};
 use reviver_compile::turning::TurningRoutes;
 use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::Variable;
 use reviver_vm::{CheckLevel, Machine, Program, Runner, ShownMark, State, Travel};
 
 use super::cells::{IntCells, NamedCells, RealCells};
 use super::engine::{self, CompileOptions, NativeBackend};
 use super::error::Error;
 use super::loss::LossCell;
+use super::vectors;
 
 /// A compiled program. A copy is another name for the same one, for another thread.
 #[derive(Clone, Debug)]
@@ -52,8 +54,8 @@ const MOST_GROUPS: usize = 32;
 /// What code for groups is made for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct GroupKey {
-    /// The cells of the losses.
-    pub losses: Vec<usize>,
+    /// The cells that are seeded, a list for each loss.
+    pub rows: Vec<Vec<usize>>,
     /// The cells that lanes are given.
     pub given: Vec<(Class, usize)>,
 }
@@ -77,7 +79,7 @@ impl Shared {
         if all.len() >= MOST_GROUPS {
             all.clear();
         }
-        let made = GroupRoutes::new(&self.program, backend, alone, &key.losses, &key.given).map(Arc::new);
+        let made = GroupRoutes::new(&self.program, backend, alone, &key.rows, &key.given).map(Arc::new);
         all.insert(key, made.clone());
         made
     }
@@ -136,8 +138,36 @@ impl Executable {
     /// There is no such cell, it is an integer or one of several, or the program can't be differentiated from outside.
     pub fn loss(&self, name: &str) -> Result<LossCell, Error> {
         let shared = &*self.shared;
-        let cells = self.cells(name, Class::Real)?;
-        LossCell::new(&shared.program, &shared.begin, |turn| shared.turning(turn), cells)
+        let cells = self.reals(name)?;
+        if cells.len() != 1 {
+            return Err(Error::Several { name: cells.0.name(&shared.program), cells: cells.len() });
+        }
+        self.seeded(&[(cells, &[1.0])])
+    }
+
+    /// The seeded sum Σ seed·value of some reals, with a seed for each cell: its gradient is a vector–Jacobian product. Compiles the code
+    /// of the gradient, unless another one's serves; [`LossCell::with_seeds`] changes the seeds without that.
+    ///
+    /// # Errors
+    /// No seeds, another number of them than of cells, one that the number system hasn't got, or a cell that is named twice; cells of
+    /// another executable; the program can't be differentiated from outside.
+    pub fn seeded(&self, seeds: &[(RealCells, &[f64])]) -> Result<LossCell, Error> {
+        let shared = &*self.shared;
+        self.summed(vectors::components(&shared.program, shared.id, seeds)?)
+    }
+
+    /// The same with seeds as the bits of the program's numbers, as [`super::workspace::Workspace::give_real_bits`] has them.
+    ///
+    /// # Errors
+    /// As [`Executable::seeded`].
+    pub fn seeded_bits(&self, seeds: &[(RealCells, &[u64])]) -> Result<LossCell, Error> {
+        let shared = &*self.shared;
+        self.summed(vectors::bit_components(&shared.program, shared.id, seeds)?)
+    }
+
+    fn summed(&self, seeds: Vec<(Variable, u64)>) -> Result<LossCell, Error> {
+        let shared = &*self.shared;
+        LossCell::new(&shared.program, (shared.id, &shared.begin), |turn| shared.turning(turn), seeds)
     }
 
     /// Whether native code leads all the way, forward and back, so that such calls neither interpret nor allocate.

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use reviver_compile::bare::BareRoom;
 use reviver_compile::route::{RouteEnd, RouteRoom};
 use reviver_compile::start::RouteStart;
 use reviver_compile::turning::{BareEnd, BareProgress, BareTrip, TurningRoutes};
@@ -25,7 +26,7 @@ use super::workspace::{Readable, Workspace};
 /// A value whose gradient was found; [`Workspace::adjoints`] reads that.
 #[derive(Clone, Debug)]
 pub struct Derivative {
-    /// The loss.
+    /// The loss; of seeds their sum Σ seed·value.
     pub value: f64,
     /// Steps of the way there, and of the way back.
     pub steps: u64,
@@ -40,7 +41,7 @@ const RULE_STEPS: u64 = 1024;
 pub(super) const SLACK: u64 = 1 << 16;
 
 impl Workspace {
-    /// The value of a loss and its gradient by all real inputs. Nobody vouches for a gradient whose way back wasn't the way there: in
+    /// The value of a loss, or of a seeded sum, and its gradient by all real inputs. Nobody vouches for a gradient whose way back wasn't the way there: in
     /// floats it is made again then, with a history, and [`Derivative::trust`] says so. Of an executable that isn't checked nobody looks
     /// at the way back, and [`Trust::loss_error`] is none.
     ///
@@ -60,54 +61,50 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::gradient`], but for [`Error::Doubtful`].
     pub fn gradient_anyway(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
-        self.gradient_bits(loss).map(|(_, found)| found)
-    }
-
-    /// The same, with the bits of the loss's value.
-    fn gradient_bits(&mut self, loss: &LossCell) -> Result<(u64, Derivative), Error> {
         let mut bare = None;
         let losses = std::slice::from_ref(loss);
         let progress = self.bare_gradients(losses, |_, trip, _| bare = Some(trip))?;
         let trip = bare.filter(|_| progress.end == BareEnd::Done);
         let Some(trip) = trip else { return self.gradient_by_machine(loss, progress.end) };
-        let BareTrip { value: bits, steps, steps_back, loss_error } = trip;
+        let BareTrip { steps, steps_back, loss_error } = trip;
         self.held = Readable::BareAdjoints;
         let reports = Reports::watched(self.bare.watch().cloned());
         let trust = Trust { reports, mended: None, loss_error };
-        let value = approximate(&self.executable.shared.program, bits);
-        Ok((bits, Derivative { value, steps, steps_back, trust }))
+        let value = loss.sum(self.bare.values());
+        Ok(Derivative { value, steps, steps_back, trust })
     }
 
-    fn gradient_by_machine(&mut self, loss: &LossCell, after: BareEnd) -> Result<(u64, Derivative), Error> {
+    /// Leaves the bits of the seeded cells in `turned`.
+    fn gradient_by_machine(&mut self, loss: &LossCell, after: BareEnd) -> Result<Derivative, Error> {
         let is_in_place = self.may_go_in_place() && after != BareEnd::Refused;
-        let in_place = if is_in_place { self.in_place(&loss.shared, after)? } else { None };
+        let in_place = if is_in_place { self.in_place(loss, after)? } else { None };
         let found = match in_place {
             Some(found) => found,
-            None => self.by_passes(&loss.shared)?,
+            None => self.by_passes(loss)?,
         };
         self.held = Readable::Adjoints;
         Ok(found)
     }
 
-    /// Several losses in their order: `each` is told the number of one, its bits, and the adjoints of all reals. Neighbours that turn at one
+    /// Several losses in their order: `each` receives the number of one, the bits of its cells, and the adjoints of all reals. Neighbours that turn at one
     /// place go there once. `trusted` is told how far one can be trusted before that, unless there is nothing to say.
     pub(super) fn gradients_bits(
         &mut self,
         losses: &[LossCell],
-        mut each: impl FnMut(usize, u64, &[u64]),
+        mut each: impl FnMut(usize, &[u64], &[u64]),
         mut trusted: impl FnMut(&Trust) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut first = 0;
         while let Some(rest) = losses.get(first..).filter(|rest| !rest.is_empty()) {
             let together = rest.chunk_by(|a, b| a.turns_with(b)).next().unwrap_or(rest);
             let progress =
-                self.bare_gradients(together, |n, trip, adjoints| each(first + n, trip.value, adjoints))?;
+                self.bare_gradients(together, |n, _, room| each(first + n, room.values(), room.adjoints()))?;
             first += progress.done;
             let next = losses.get(first).filter(|_| progress.end != BareEnd::Done);
             if let Some(loss) = next {
-                let (value, found) = self.gradient_by_machine(loss, progress.end)?;
+                let found = self.gradient_by_machine(loss, progress.end)?;
                 trusted(&found.trust)?;
-                each(first, value, self.found_adjoints().unwrap_or_default());
+                each(first, &self.turned, self.found_adjoints().unwrap_or_default());
                 first += 1;
             }
         }
@@ -119,7 +116,7 @@ impl Workspace {
     fn bare_gradients(
         &mut self,
         losses: &[LossCell],
-        each: impl FnMut(usize, BareTrip, &[u64]),
+        each: impl FnMut(usize, BareTrip, &BareRoom),
     ) -> Result<BareProgress, Error> {
         self.held = Readable::Nothing;
         let shared = &*self.executable.shared;
@@ -131,9 +128,9 @@ impl Workspace {
         let Some(routes) = routes.filter(|_| self.may_go_in_place()) else {
             return Ok(BareProgress { done: 0, end: BareEnd::NeedsMachine });
         };
-        let cells = losses.iter().map(|loss| loss.shared.cell);
+        let seeds = losses.iter().map(|loss| &loss.seeds[..]);
         let most = in_one_go(&self.machine, self.most_steps);
-        Ok(routes.run_bare((start, cells), &mut self.bare, (most, SLACK), each))
+        Ok(routes.run_bare((start, seeds), &mut self.bare, (most, SLACK), each))
     }
 
     /// The adjoints of all reals, if the last call has found some.
@@ -189,21 +186,24 @@ impl Workspace {
 
     /// There and back in the machine that is there, by other steps than those that have ended otherwise without it. None where that leads somewhere
     /// else, or where nobody vouches for the way back.
-    fn in_place(&mut self, loss: &CompiledLoss, after: BareEnd) -> Result<Option<(u64, Derivative)>, Error> {
+    fn in_place(&mut self, loss: &LossCell, after: BareEnd) -> Result<Option<Derivative>, Error> {
+        let (compiled, seeds) = (&*loss.shared, &loss.seeds[..]);
         let (machine, room, start) = (&mut self.machine, &mut self.room, &self.inputs.start);
+        let turned = &mut self.turned;
         let Shared { program, level, .. } = &*self.executable.shared;
         let slack = (in_one_go(machine, self.most_steps), SLACK);
-        let routes = loss.routes.as_ref().filter(|_| after != BareEnd::Stranded);
-        let by_code = routes.map(|routes| routes.run((start, loss.cell), (&mut *machine, &mut *room), slack));
+        let routes = compiled.routes.as_ref().filter(|_| after != BareEnd::Stranded);
+        let by_code =
+            routes.map(|routes| routes.run((start, seeds), (&mut *machine, &mut *room), turned, slack));
         let pass = match by_code.transpose()?.flatten() {
             Some(pass) => pass,
             None => {
                 let is_watched = level.is_checked() && !program.module().real.is_exact();
-                if !there((&mut *machine, &mut *room), (start, is_watched), loss, self.most_steps)? {
+                if !there((&mut *machine, &mut *room), (start, is_watched), compiled, self.most_steps)? {
                     return Ok(None);
                 }
-                let pass = TurnedPass::new(machine, start.state(), loss.cell)?;
-                if !back((&mut *machine, room), loss, start.state().own_steps(), self.most_steps) {
+                let pass = TurnedPass::new(machine, start.state(), seeds, turned)?;
+                if !back((&mut *machine, room), compiled, start.state().own_steps(), self.most_steps) {
                     return Ok(None);
                 }
                 pass
@@ -223,8 +223,8 @@ impl Workspace {
         };
         let (steps, steps_back) = (pass.step().unsigned_abs(), pass.step().abs_diff(machine.state().step));
         let trust = Trust { reports: machine.reports().clone(), mended: None, loss_error };
-        let value = approximate(program, pass.value());
-        Ok(Some((pass.value(), Derivative { value, steps, steps_back, trust })))
+        let value = loss.sum(turned);
+        Ok(Some(Derivative { value, steps, steps_back, trust }))
     }
 
     /// True if the caller asks neither for a history nor for shown values, so that code without a machine will do.
@@ -233,17 +233,18 @@ impl Workspace {
     }
 
     /// By the passes of the machine.
-    fn by_passes(&mut self, loss: &CompiledLoss) -> Result<(u64, Derivative), Error> {
+    fn by_passes(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
         let (shared, start) = (&self.executable.shared, self.inputs.start.state());
         let failed = |error| Error::of_derivative(&shared.name, error);
         let subject = self.subject().map_err(failed)?;
         let subject = Subject { runner: shared.runner.clone(), level: shared.level, ..subject };
-        let found = differentiate::gradient(&subject, &loss.variable).map_err(failed)?;
+        let found = differentiate::seeded_gradient(&subject, &loss.seeds).map_err(failed)?;
         self.machine.renew(start)?;
         self.machine.state_mut().adjoints = Some(found.adjoints);
         let (steps, steps_back, trust) = (found.steps, found.steps_back, found.trust);
-        let value = approximate(&shared.program, found.value);
-        Ok((found.value, Derivative { value, steps, steps_back, trust }))
+        let value = loss.sum(&found.values);
+        self.turned = found.values;
+        Ok(Derivative { value, steps, steps_back, trust })
     }
 
     /// The program at the start that was given.

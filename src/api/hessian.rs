@@ -3,10 +3,10 @@
 use reviver_vm::differentiate::Trust;
 use reviver_vm::differentiate::matrices;
 
-use super::cells::RealCells;
+use super::cells::{RealCells, variables};
 use super::error::Error;
-use super::gradient::{approximate, certain};
-use super::loss::{LossCell, inputs, variables};
+use super::gradient::certain;
+use super::loss::{LossCell, inputs};
 use super::workspace::Workspace;
 
 /// A value with its first and second derivatives, by inputs in the order in which they were named.
@@ -41,9 +41,9 @@ impl Workspace {
         };
         let failed = |error| Error::of_derivative(&shared.name, error);
         let subject = self.subject().map_err(failed)?;
-        let found = matrices::hessian(&subject, &loss.shared.variable, &variables).map_err(failed)?;
+        let found = matrices::hessian(&subject, &loss.seeds, &variables).map_err(failed)?;
         certain(shared, &found.trust)?;
-        let value = approximate(&shared.program, found.value);
+        let value = loss.sum(&found.values);
         Ok(SecondDerivatives { value, gradient: found.gradient, rows: found.products, trust: found.trust })
     }
 }

@@ -1,31 +1,37 @@
-//! A real that is differentiated: its cell, where its gradient turns round, and the code of both ways. Makes no step.
+//! What is differentiated: a real, or the sum of several reals with a seed each; where the gradient turns round, and the code of both
+//! ways. Makes no step.
 
 use std::sync::Arc;
 
 use reviver_compile::turning::TurningRoutes;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
-use reviver_vm::differentiate::{Origin, Subject, Variable, early_turn};
+use reviver_memory::ask;
+use reviver_vm::differentiate::seeds::seeded_sum;
+use reviver_vm::differentiate::{SeededCell, Subject, Variable, early_turn};
 use reviver_vm::stops::Stops;
 use reviver_vm::{Program, State};
 
 use super::cells::{NamedCells, RealCells};
 use super::error::Error;
+use super::vectors;
 
-/// A loss of a program. A copy is another name for the same one.
+/// A loss of a program: a real cell, or a seeded sum of real cells ([`super::executable::Executable::seeded`]). A copy is another name for
+/// the same one.
 #[derive(Clone, Debug)]
 pub struct LossCell {
     pub(super) shared: Arc<CompiledLoss>,
+    /// The adjoints of the cells where the reverse sweep begins: 1 of a real cell alone.
+    pub(super) seeds: Arc<[SeededCell]>,
 }
 
-/// What all calls that differentiate a loss have in common.
+/// What all calls that differentiate the same cells have in common, whatever the seeds.
 #[derive(Debug)]
 pub(super) struct CompiledLoss {
-    /// The number of the executable that it was looked up in.
+    /// The number of the executable that they were looked up in, and its program.
     pub executable: u64,
-    pub variable: Variable,
-    /// Where it lies among the reals.
-    pub cell: usize,
+    program: Arc<Program>,
+    pub variables: Vec<Variable>,
     /// Where the way there ends, and what makes a run stop there; none at the end of the program.
     pub turn: u32,
     pub stops: Option<Stops>,
@@ -34,24 +40,62 @@ pub(super) struct CompiledLoss {
 }
 
 impl LossCell {
+    /// The sum of some reals of an executable, each with the bits of its seed.
     pub(super) fn new(
         program: &Arc<Program>,
-        begin: &State,
+        (executable, begin): (u64, &State),
         routes: impl FnOnce(u32) -> Option<Arc<TurningRoutes>>,
-        cells: NamedCells,
+        seeds: Vec<(Variable, u64)>,
     ) -> Result<LossCell, Error> {
-        if cells.count() != 1 {
-            return Err(Error::Several { name: cells.name(program), cells: cells.count() });
+        if seeds.is_empty() {
+            return Err(Error::NoSeeds);
         }
-        // Whether it can be differentiated at all is for the subject to say.
-        Subject::new(Arc::clone(program), begin.try_clone()?, false, u64::MAX)
+        // Whether they can be differentiated at all is for the subject to say.
+        let subject = Subject::new(Arc::clone(program), begin.try_clone()?, false, u64::MAX)
             .map_err(|error| Error::of_derivative("", error))?;
-        let cell = cells.range().start;
-        let variable = Variable { global: cells.global, element: cells.element, origin: Origin::Cell(cell) };
-        let stops = early_turn(program, &[cell]);
+        let (mut variables, mut seeded) = (ask::list(seeds.len())?, ask::list(seeds.len())?);
+        for (variable, seed) in seeds {
+            let cell = subject.cell(&variable).map_err(|error| Error::of_derivative("", error))?;
+            seeded.push(SeededCell::new(program, cell, seed));
+            variables.push(variable);
+        }
+        let stops = early_turn(program, &ask::collected(seeded.iter().map(|seed| seed.cell))?);
         let turn = stops.as_ref().and_then(Stops::only).map_or(program.end(), |node| node.position);
-        let (executable, routes) = (cells.executable, routes(turn));
-        Ok(LossCell { shared: Arc::new(CompiledLoss { executable, variable, cell, turn, stops, routes }) })
+        let (program, routes) = (Arc::clone(program), routes(turn));
+        let shared = Arc::new(CompiledLoss { executable, program, variables, turn, stops, routes });
+        Ok(LossCell { shared, seeds: seeded.into() })
+    }
+
+    /// The same cells in their order with other seeds, without compiling anything.
+    ///
+    /// # Errors
+    /// Another number of seeds than of cells, or one that the number system hasn't got.
+    pub fn with_seeds(&self, seeds: &[f64]) -> Result<LossCell, Error> {
+        let CompiledLoss { program, variables, .. } = &*self.shared;
+        let name = |index: usize| {
+            variables.get(index).map_or(String::new(), |cell| program.cell_name(cell.global, cell.element))
+        };
+        if seeds.len() != variables.len() {
+            return Err(Error::Length { name: name(0), cells: variables.len(), given: seeds.len() });
+        }
+        let bits = vectors::rounded(program, seeds, name)?;
+        let reseeded =
+            self.seeds.iter().zip(bits).map(|(seeded, seed)| SeededCell::new(program, seeded.cell, seed));
+        Ok(LossCell { shared: Arc::clone(&self.shared), seeds: reseeded.collect() })
+    }
+
+    /// The value of the loss, or the seeded sum in binary64; `values` are the bits of the cells.
+    pub(super) fn sum(&self, values: &[u64]) -> f64 {
+        seeded_sum(&self.shared.program, &self.seeds, values)
+    }
+
+    /// The cell of a loss that is no sum, and whose seed is 1.
+    #[cfg(feature = "gpu")]
+    pub(super) fn alone(&self) -> Option<usize> {
+        match &self.seeds[..] {
+            [seed] if *seed == SeededCell::loss(&self.shared.program, seed.cell) => Some(seed.cell),
+            _ => None,
+        }
     }
 
     /// Whether another loss's gradient has the same ways by code.
@@ -72,14 +116,6 @@ impl LossCell {
         let routes = self.shared.routes.as_deref();
         routes.is_some_and(|routes| routes.there().is_some() && routes.back().is_some())
     }
-}
-
-/// The variables of some reals, in order.
-pub(super) fn variables(cells: &[RealCells]) -> impl Iterator<Item = Variable> {
-    cells.iter().flat_map(|RealCells(cells)| {
-        let elements = (cells.element..).zip(cells.range());
-        elements.map(|(element, cell)| Variable { global: cells.global, element, origin: Origin::Cell(cell) })
-    })
 }
 
 /// All real inputs.

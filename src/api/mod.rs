@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod cells;
+pub mod directions;
 pub mod engine;
 pub mod error;
 pub mod executable;
@@ -13,5 +14,6 @@ pub mod places;
 pub mod shows;
 pub mod source;
 mod trip;
+mod vectors;
 pub mod way_back;
 pub mod workspace;

@@ -25,6 +25,8 @@ pub struct Workspace {
     pub(super) room: RouteRoom,
     /// Where gradients are found that need no machine.
     pub(super) bare: BareRoom,
+    /// The bits of the seeded cells where the last gradient turned that was found in the machine.
+    pub(super) turned: Vec<u64>,
     pub(super) inputs: Gifts,
     /// Of a run back; made when it is first needed.
     pub(super) results: Option<Gifts>,
@@ -169,6 +171,7 @@ impl Workspace {
             machine,
             room: RouteRoom::default(),
             bare: BareRoom::default(),
+            turned: Vec::new(),
             inputs,
             results: None,
             most_steps: u64::MAX,

@@ -33,6 +33,10 @@ pub struct BatchArguments {
     /// The value of this real cell in each lane, and its gradient. By what all lanes share there is one derivative, the sum of theirs
     #[arg(long, value_name = "LOSS", conflicts_with_all = ["jacobian", "back", "check"])]
     pub grad: Option<String>,
+    /// The gradient of the sum of seed times value in each lane, with the same seeds for all: real cells with their seeds (`y=10,z=1`), or
+    /// whole arrays (`A=1,0,2`, `A=@FILE`)
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with_all = ["grad", "jacobian", "back", "check"])]
+    pub seed: Vec<String>,
     /// The derivatives of these in each lane: real cells or whole arrays, by a pass back for each cell
     #[arg(long, value_name = "OUT,…", conflicts_with_all = ["back", "check"])]
     pub jacobian: Option<String>,

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use reviver::batch::device::{BlockOutcome, zeros};
 use reviver::batch::plan::{LanePlan, LaneTask};
 use reviver::batch::prepared::{PreparedBatch, RunningBatch};
-use reviver::{Batch, BatchOptions, Device, Error, Executable, LaneInputs};
+use reviver::{Batch, BatchOptions, Device, Error, Executable, LaneInputs, LossCell};
 use reviver_isa::module::{Role, Shape};
 use reviver_vm::differentiate::Subject;
 use reviver_vm::notation::Notation;
 use reviver_vm::workers::beside;
-use reviver_vm::{Program, Travel};
+use reviver_vm::{Machine, Program, State, Travel};
 
 use crate::cli::BatchArguments;
 use crate::failure::{Exit, Failure, Fallible, all, counted};
@@ -23,8 +23,9 @@ use crate::lanes::{
 };
 use crate::output::batch::{BatchPage, Stopwatch};
 use crate::progress::LaneProgress;
+use crate::vectors::SpelledVector;
 use crate::write::OutputTarget;
-use crate::{drivers, given, interrupt, kinds, load, output, read, start, streams, subject};
+use crate::{drivers, given, interrupt, kinds, load, output, read, start, streams, subject, vectors};
 
 pub fn run(options: &BatchArguments) -> Fallible {
     check(options)?;
@@ -50,7 +51,7 @@ pub fn run(options: &BatchArguments) -> Fallible {
         Err(stop) => return Err(stop.failure.detail("lanes", page.lanes.into())),
     };
     let began = Instant::now();
-    let results = match (output.finish(&program), stopped) {
+    let results = match (output.finish(&program, &page.sums), stopped) {
         (Ok(results), stopped) => (results, stopped),
         (Err(failure), stopped) => return all(stopped.into_iter().chain([failure]).map(Err)),
     };
@@ -131,7 +132,10 @@ fn prints(options: &BatchArguments) -> bool {
 
 fn check(options: &BatchArguments) -> Fallible {
     let is_stream = |path: &Path| path == Path::new("-");
-    if is_stream(&options.file) && is_stream(&options.lanes) {
+    let vectors =
+        vectors::standard_inputs(&options.seed).len() + vectors::standard_inputs(&options.shared).len();
+    let files = [&options.file, &options.lanes].into_iter().filter(|path| is_stream(path));
+    if files.count() + vectors > 1 {
         return Err(Failure::usage("standard input can be read for one purpose only: `-` is given twice"));
     }
     if options.json && options.output.as_deref().is_some_and(is_stream) {
@@ -144,7 +148,7 @@ fn check(options: &BatchArguments) -> Fallible {
             "the name of a file says its format (`-o out.arrow`), and the JSON object has its own; leave the option out",
         ));
     }
-    let differentiates = options.grad.is_some() || options.jacobian.is_some();
+    let differentiates = options.grad.is_some() || !options.seed.is_empty() || options.jacobian.is_some();
     let about = [
         ("--strict", options.strict),
         ("--wrt", !options.wrt.is_empty()),
@@ -152,7 +156,7 @@ fn check(options: &BatchArguments) -> Fallible {
     ];
     if let Some((option, _)) = about.into_iter().find(|(_, is_given)| *is_given && !differentiates) {
         return Err(Failure::usage(format_args!("`{option}` is about derivatives"))
-            .help("`--grad LOSS` or `--jacobian OUT` asks for some"));
+            .help("`--grad LOSS`, `--seed NAME=VALUE` or `--jacobian OUT` asks for some"));
     }
     if options.threads.is_some() && !matches!(options.device.as_str(), "auto" | "cpu") {
         return Err(Failure::usage(
@@ -186,7 +190,7 @@ fn differentiated_by(program: &Arc<Program>, names: &[String]) -> Option<Arc<Pro
     if names.is_empty() {
         return None;
     }
-    let begin = reviver_vm::Machine::at_begin(Arc::clone(program)).ok()?.into_state();
+    let begin = Machine::at_begin(Arc::clone(program)).ok()?.into_state();
     let subject = Subject::new(Arc::clone(program), begin, false, u64::MAX).ok()?;
     let inputs = subject::variables(&subject::inputs(&subject, names).ok()?).ok()?;
     Some(subject.prepared(&[], &inputs, true).program)
@@ -211,6 +215,9 @@ fn task(options: &BatchArguments, executable: &Executable) -> Fallible<LaneTask>
         found.collect::<Fallible<Vec<_>>>()
     };
     let by = cells("--wrt", &options.wrt)?;
+    if !options.seed.is_empty() {
+        return Ok(LaneTask::Gradient { loss: seeded(options, executable)?, by });
+    }
     Ok(match (&options.grad, &options.jacobian, options.back, options.check) {
         (Some(loss), ..) => {
             let loss = executable.loss(loss.trim()).map_err(|error| asked("--grad", &error))?;
@@ -224,6 +231,28 @@ fn task(options: &BatchArguments, executable: &Executable) -> Fallible<LaneTask>
     })
 }
 
+/// The sum that `--seed` spells.
+fn seeded(options: &BatchArguments, executable: &Executable) -> Fallible<LossCell> {
+    let program = executable.program();
+    let begin = begin(program)?;
+    let subject = Subject::new(Arc::clone(program), begin, false, u64::MAX).map_err(Failure::usage)?;
+    let SpelledVector { selections, bits } = SpelledVector::of_cells(&subject, "--seed", &options.seed)?;
+    let mut bits = &bits[..];
+    let mut parts = Vec::new();
+    for selection in &selections {
+        let (own, others) = bits.split_at(selection.variables.len().min(bits.len()));
+        bits = others;
+        parts.push((executable.reals(&selection.name).map_err(|error| asked("--seed", &error))?, own));
+    }
+    executable.seeded_bits(&parts).map_err(|error| asked("--seed", &error))
+}
+
+/// The state in which the program begins if nothing is given.
+fn begin(program: &Arc<Program>) -> Fallible<State> {
+    let machine = Machine::at_begin(Arc::clone(program)).map_err(|error| lacking(error.into()))?;
+    Ok(machine.into_state())
+}
+
 /// A cell that an option names, and that there isn't.
 fn asked(option: &str, error: &Error) -> Failure {
     Failure::usage(format_args!("{option}: {error}")).caused_by(error)
@@ -231,9 +260,7 @@ fn asked(option: &str, error: &Error) -> Failure {
 
 /// What `--shared` gives: names with the bits of their cells.
 fn shared(options: &BatchArguments, program: &Program) -> Fallible<Vec<(String, Vec<u64>)>> {
-    let mut state = reviver_vm::Machine::at_begin(Arc::new(program.clone()))
-        .map_err(|error| lacking(error.into()))?
-        .into_state();
+    let mut state = begin(&Arc::new(program.clone()))?;
     let given = given::assigned(program, &mut state, "--shared", &options.shared)?;
     let mut shared = Vec::new();
     for n in given {

@@ -3,6 +3,7 @@
 use std::io;
 
 use csv::{ByteRecord, Writer, WriterBuilder};
+use reviver::SumOverLanes;
 use reviver::batch::plan::{LanePlan, ResultColumn};
 use reviver_escape::csv_cell;
 use reviver_files::reason;
@@ -88,7 +89,7 @@ impl LaneWriter for CsvOutput {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, _: &Program) -> Fallible<Object<'static>> {
+    fn finish(mut self: Box<Self>, _: &Program, _: &[SumOverLanes]) -> Fallible<Object<'static>> {
         self.writer.flush().map_err(|error| self.unwritten(error.into()))?;
         match self.writer.into_inner() {
             Ok(target) => target.finish().map(|()| Object::default()),

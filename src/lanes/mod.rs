@@ -16,6 +16,7 @@ mod without_arrow;
 
 use std::path::Path;
 
+use reviver::SumOverLanes;
 use reviver::batch::device::LaneFailure;
 use reviver::batch::plan::LaneCell;
 #[cfg(feature = "arrow")]
@@ -88,8 +89,8 @@ pub trait LaneWriter {
     /// Takes the lanes that follow.
     fn write(&mut self, program: &Program, block: &DoneBlock<'_>) -> Fallible;
 
-    /// All lanes are there. What is told to programs instead of being written comes back.
-    fn finish(self: Box<Self>, program: &Program) -> Fallible<Object<'static>>;
+    /// All lanes are there, and their sums. What is told to programs instead of being written comes back.
+    fn finish(self: Box<Self>, program: &Program, sums: &[SumOverLanes]) -> Fallible<Object<'static>>;
 }
 
 /// Record batches of Arrow that follow each other, or that are a file with a table of contents.

@@ -4,10 +4,10 @@
 use std::io::{self, Write};
 
 use npyz::{AutoSerialize, Serialize, WriterBuilder as _};
-use reviver::LaneFailure;
 use reviver::batch::fixed::is_exact_in_f64;
 use reviver::batch::grouping::{ArrayColumns, grouped};
 use reviver::batch::plan::{LanePlan, ResultColumn};
+use reviver::{LaneFailure, SumOverLanes};
 use reviver_files::{GrowingOutput, reason};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
@@ -63,7 +63,7 @@ impl LaneWriter for ColumnsKept {
         self.keep(block)
     }
 
-    fn finish(self: Box<Self>, program: &Program) -> Fallible<Object<'static>> {
+    fn finish(self: Box<Self>, program: &Program, _: &[SumOverLanes]) -> Fallible<Object<'static>> {
         let program = program.clone();
         let ColumnsKept { columns, status } = *self;
         let status = std::rc::Rc::new(status);
@@ -102,11 +102,11 @@ impl LaneWriter for NpzOutput {
         self.kept.keep(block)
     }
 
-    fn finish(self: Box<Self>, program: &Program) -> Fallible<Object<'static>> {
+    fn finish(self: Box<Self>, program: &Program, sums: &[SumOverLanes]) -> Fallible<Object<'static>> {
         let NpzOutput { kept, file } = *self;
         let path = shown(file.path());
         let mut archive = ZipWriter::new(file);
-        let written = archived(&mut archive, program, &kept);
+        let written = archived(&mut archive, program, &kept, sums);
         match written.and_then(|()| Ok(archive.finish()?)) {
             Ok(file) => {
                 let finished = file.finish().map(|()| Object::default());
@@ -123,7 +123,12 @@ impl LaneWriter for NpzOutput {
 /// The extra field that has the mark of an archive: an unregistered number.
 const MARK_FIELD: u16 = 0x5652;
 
-fn archived(archive: &mut ZipWriter<GrowingOutput>, program: &Program, kept: &ColumnsKept) -> io::Result<()> {
+fn archived(
+    archive: &mut ZipWriter<GrowingOutput>,
+    program: &Program,
+    kept: &ColumnsKept,
+    sums: &[SumOverLanes],
+) -> io::Result<()> {
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     // Readers skip extra fields that they don't know.
     let mut marked =
@@ -140,7 +145,14 @@ fn archived(archive: &mut ZipWriter<GrowingOutput>, program: &Program, kept: &Co
     let names: Vec<&str> = kept.columns.iter().map(|(_, column, _)| column.name.as_str()).collect();
     for array in grouped(&names) {
         begin(archive, &array.name)?;
-        numbers(archive, program, kept, &array)?;
+        columns(archive, program, kept, &array)?;
+    }
+    let shared: Vec<&SumOverLanes> = sums.iter().filter(|sum| sum.is_derivative).collect();
+    let names: Vec<&str> = shared.iter().map(|sum| sum.name.as_str()).collect();
+    for array in grouped(&names) {
+        begin(archive, &array.name)?;
+        let bits = array.columns.iter().filter_map(|&n| shared.get(n)).map(|sum| sum.bits);
+        numbers(archive, program, (&array.name, Class::Real, &array.lengths), bits)?;
     }
     if let Some(status) = &kept.status {
         begin(archive, "status")?;
@@ -149,8 +161,8 @@ fn archived(archive: &mut ZipWriter<GrowingOutput>, program: &Program, kept: &Co
     Ok(())
 }
 
-/// An array of the type that its numbers have.
-fn numbers(
+/// The numbers of all lanes in some columns.
+fn columns(
     out: &mut impl Write,
     program: &Program,
     kept: &ColumnsKept,
@@ -163,24 +175,34 @@ fn numbers(
     let class = own.first().map_or(Class::Int, |(_, column, _)| column.class);
     let bits = (0..lanes)
         .flat_map(|lane| own.iter().map(move |(_, _, bits)| bits.get(lane).copied().unwrap_or_default()));
+    numbers(out, program, (&array.name, class, &shape), bits)
+}
+
+/// An array of the type that its numbers have.
+fn numbers(
+    out: &mut impl Write,
+    program: &Program,
+    (name, class, shape): (&str, Class, &[u64]),
+    bits: impl Iterator<Item = u64> + Clone,
+) -> io::Result<()> {
     match (class, program.module().word, program.module().real) {
-        (Class::Int, Word::W8, _) => written(out, &shape, bits.map(|bits| bits as i8)),
-        (Class::Int, Word::W16, _) => written(out, &shape, bits.map(|bits| bits as i16)),
-        (Class::Int, Word::W32, _) => written(out, &shape, bits.map(|bits| bits as i32)),
-        (Class::Int, Word::W64, _) => written(out, &shape, bits.map(|bits| bits as i64)),
-        (Class::Real, _, RealSystem::F64) => written(out, &shape, bits.map(f64::from_bits)),
+        (Class::Int, Word::W8, _) => written(out, shape, bits.map(|bits| bits as i8)),
+        (Class::Int, Word::W16, _) => written(out, shape, bits.map(|bits| bits as i16)),
+        (Class::Int, Word::W32, _) => written(out, shape, bits.map(|bits| bits as i32)),
+        (Class::Int, Word::W64, _) => written(out, shape, bits.map(|bits| bits as i64)),
+        (Class::Real, _, RealSystem::F64) => written(out, shape, bits.map(f64::from_bits)),
         (Class::Real, _, RealSystem::F32) => {
-            written(out, &shape, bits.map(|bits| f32::from_bits(bits as u32)))
+            written(out, shape, bits.map(|bits| f32::from_bits(bits as u32)))
         }
         (Class::Real, _, RealSystem::Fixed(_)) => {
             if let Some(bits) = bits.clone().find(|&bits| !is_exact_in_f64(bits as i64)) {
                 let value = program.text(Value::Real(bits));
                 return Err(io::Error::other(format!(
                     "`{}` has {value}, which no f64 holds to the last digit; CSV has room for all of them",
-                    array.name
+                    name
                 )));
             }
-            written(out, &shape, bits.map(|bits| program.approximate(Value::Real(bits))))
+            written(out, shape, bits.map(|bits| program.approximate(Value::Real(bits))))
         }
     }
 }

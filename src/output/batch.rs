@@ -94,9 +94,9 @@ fn derivatives(plan: &LanePlan) -> [Vec<String>; 2] {
     let (mut losses, mut inputs) = (Vec::new(), Vec::new());
     for column in &plan.results {
         match column.source {
-            ResultSource::Value(_) => losses.push(column.name.clone()),
+            ResultSource::Value { seeded: 0, .. } => losses.push(column.name.clone()),
             ResultSource::Adjoint { loss: 0, cell } => inputs.push(name(cell)),
-            ResultSource::Adjoint { .. } | ResultSource::Cell(_) => {}
+            ResultSource::Value { .. } | ResultSource::Adjoint { .. } | ResultSource::Cell(_) => {}
         }
     }
     [losses, inputs]

@@ -7,5 +7,6 @@ mod gradients;
 mod levels;
 mod refusals;
 mod runs;
+mod seeds;
 mod shows;
 mod support;

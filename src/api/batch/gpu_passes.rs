@@ -13,6 +13,7 @@ use reviver_vm::Travel;
 
 use super::device::zeros;
 use super::lane;
+use super::no_device::NoDevice;
 use super::plan::{LaneCell, LanePlan, LaneTask, ResultSource};
 use crate::api::error::Error;
 use crate::api::loss::LossCell;
@@ -32,7 +33,7 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
     let cells: Vec<(usize, ShaderCell)> = results()
         .filter_map(|(n, column)| match column.source {
             ResultSource::Cell(address) => Some((n, of_class(column.class, address))),
-            ResultSource::Value(_) | ResultSource::Adjoint { .. } => None,
+            ResultSource::Value { .. } | ResultSource::Adjoint { .. } => None,
         })
         .collect();
     let way = LaneWay::Whole(plan.task.travel());
@@ -85,12 +86,15 @@ fn slopes(
         ResultSource::Adjoint { loss, cell } if own.contains(&loss) => {
             Some(AskedNumber::Adjoint { row: loss - first, real: cell })
         }
-        ResultSource::Value(loss) if own.contains(&loss) => Some(AskedNumber::Loss { row: loss - first }),
-        ResultSource::Adjoint { .. } | ResultSource::Value(_) | ResultSource::Cell(_) => None,
+        ResultSource::Value { loss, .. } if own.contains(&loss) => {
+            Some(AskedNumber::Loss { row: loss - first })
+        }
+        ResultSource::Adjoint { .. } | ResultSource::Value { .. } | ResultSource::Cell(_) => None,
     };
     let columns = plan.results.iter().enumerate();
     let asked = columns.filter_map(|(n, column)| Some((n, of_column(column.source)?))).collect();
-    let cells = losses.iter().map(|loss| loss.shared.cell).collect();
+    let cells = losses.iter().map(LossCell::alone).collect::<Option<Vec<_>>>();
+    let cells = cells.ok_or(NoDevice::Seeds)?;
     match to(device, plan, LaneWay::Gradient { losses: cells }, asked) {
         Ok(pass) => Ok(vec![pass]),
         Err(error) if losses.len() == 1 || plan.options.is_interrupted() => Err(error),

@@ -64,8 +64,8 @@ impl PlanGroups {
         let mut ways = Vec::new();
         for (first, losses) in together {
             let alone = losses.first()?.shared.routes.as_ref()?;
-            let cells = losses.iter().map(|loss| loss.shared.cell).collect();
-            ways.push((first, shared.groups(alone, GroupKey { losses: cells, given: given.clone() })?));
+            let rows = losses.iter().map(|loss| loss.seeds.iter().map(|seed| seed.cell).collect()).collect();
+            ways.push((first, shared.groups(alone, GroupKey { rows, given: given.clone() })?));
         }
         Some(PlanGroups { ways, columns })
     }
@@ -101,7 +101,12 @@ const MANY: usize = if cfg!(debug_assertions) { 1 } else { 8 };
 impl<'g> ThreadGroups<'g> {
     /// Of lanes that begin as a workspace does, but for what they are given. None where they can't, or where there is no memory for groups.
     pub fn new(groups: &'g PlanGroups, plan: &LanePlan, call: &Workspace) -> Option<ThreadGroups<'g>> {
-        let rooms = groups.ways.iter().map(|(_, ways)| ways.room(&call.inputs.start).ok().flatten());
+        let room = |(first, ways): &(usize, Arc<GroupRoutes>)| {
+            let own = plan.losses.get(*first..*first + ways.rows())?;
+            let seeds = own.iter().map(|loss| loss.seeds.to_vec()).collect();
+            ways.room(&call.inputs.start, seeds).ok().flatten()
+        };
+        let rooms = groups.ways.iter().map(room);
         let rooms = rooms.collect::<Option<Vec<_>>>()?;
         let most_steps = in_one_go(&call.machine, call.most_steps);
         let given = GivenRows::new(plan.inputs.len()).ok()?;
@@ -177,7 +182,9 @@ impl<'g> ThreadGroups<'g> {
                     kept.put(
                         column,
                         match source {
-                            LossColumn::Value => gradient.values,
+                            LossColumn::Value(seeded) => {
+                                gradient.values.get(seeded).copied().unwrap_or_default()
+                            }
                             LossColumn::Adjoint(cell) => gradient.adjoint(cell),
                         },
                     );

@@ -174,12 +174,12 @@ fn differentiate(
     outcome: &mut BlockOutcome,
 ) -> Result<(), Error> {
     let LaneRow { lane, row, results, .. } = lane;
-    let each = |n: usize, value: u64, adjoints: &[u64]| {
+    let each = |n: usize, values: &[u64], adjoints: &[u64]| {
         for &(column, source) in plan.columns_of(n) {
             let there = results.get_mut(column).and_then(|column| column.get_mut(*row));
             if let Some(there) = there {
                 *there = match source {
-                    LossColumn::Value => value,
+                    LossColumn::Value(seeded) => values.get(seeded).copied().unwrap_or_default(),
                     LossColumn::Adjoint(cell) => adjoints.get(cell).copied().unwrap_or_default(),
                 };
             }

@@ -23,7 +23,7 @@ pub enum LaneTask {
     RoundTrip,
     /// From the results to the inputs, and to the results again.
     RoundTripBack,
-    /// The value of a loss and its derivatives by some reals; by all real inputs where none are named.
+    /// The value of a loss (of a seeded sum the values of its cells) and its derivatives by some reals; by all real inputs where none are named.
     Gradient { loss: LossCell, by: Vec<RealCells> },
     /// Some reals, and their derivatives by others.
     Jacobian { of: Vec<RealCells>, by: Vec<RealCells> },
@@ -59,13 +59,20 @@ pub struct ResultColumn {
     pub source: ResultSource,
 }
 
+impl ResultColumn {
+    /// Whether it is a derivative, not a value.
+    pub fn is_derivative(&self) -> bool {
+        matches!(self.source, ResultSource::Adjoint { .. })
+    }
+}
+
 /// Where a number is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultSource {
     /// In a cell where the run has arrived.
     Cell(usize),
-    /// The value of a loss, by its number among those of the plan.
-    Value(usize),
+    /// The value of a cell of a loss: by the number of the loss among those of the plan, and of the cell among those of the loss.
+    Value { loss: usize, seeded: usize },
     /// The derivative of a loss by a real at the start.
     Adjoint { loss: usize, cell: usize },
 }
@@ -73,7 +80,8 @@ pub enum ResultSource {
 /// What a column tells of the loss that it is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LossColumn {
-    Value,
+    /// The value of a cell, by its number among those of the loss.
+    Value(usize),
     /// The derivative by a real at the start.
     Adjoint(usize),
 }
@@ -158,7 +166,7 @@ impl LanePlan {
         let mut told = vec![Vec::new(); self.losses.len()];
         for (n, column) in self.results.iter().enumerate() {
             let (loss, column) = match column.source {
-                ResultSource::Value(loss) => (loss, LossColumn::Value),
+                ResultSource::Value { loss, seeded } => (loss, LossColumn::Value(seeded)),
                 ResultSource::Adjoint { loss, cell } => (loss, LossColumn::Adjoint(cell)),
                 ResultSource::Cell(_) => continue,
             };
@@ -169,7 +177,9 @@ impl LanePlan {
 
     /// Columns of results as somebody sees them: without those that only their sum is asked of.
     pub fn shown(&self) -> impl Iterator<Item = (usize, &ResultColumn)> {
-        self.results.iter().enumerate().filter(|(n, column)| !(self.summed.contains(n) && is_adjoint(column)))
+        let is_sum =
+            |n, column: &ResultColumn| column.is_derivative() && self.summed.binary_search(&n).is_ok();
+        self.results.iter().enumerate().filter(move |&(n, column)| !is_sum(n, column))
     }
 
     fn columns(&self) -> Result<Vec<ResultColumn>, Error> {
@@ -197,10 +207,11 @@ impl LanePlan {
     /// The values of what is differentiated.
     fn values(&self) -> Vec<ResultColumn> {
         let program = self.executable.program();
-        let named = self.losses.iter().enumerate().map(|(n, loss)| {
-            let variable = &loss.shared.variable;
-            let name = program.cell_name(variable.global, variable.element);
-            ResultColumn { name, class: Class::Real, source: ResultSource::Value(n) }
+        let named = self.losses.iter().enumerate().flat_map(|(n, loss)| {
+            loss.shared.variables.iter().enumerate().map(move |(seeded, variable)| {
+                let name = program.cell_name(variable.global, variable.element);
+                ResultColumn { name, class: Class::Real, source: ResultSource::Value { loss: n, seeded } }
+            })
         });
         named.collect()
     }
@@ -229,16 +240,12 @@ impl LanePlan {
             self.shared.iter().any(|(shared, _)| shared.class == Class::Real && shared.cell == cell)
         };
         let is_summed = |column: &ResultColumn| match column.source {
-            ResultSource::Value(_) => true,
+            ResultSource::Value { .. } => true,
             ResultSource::Adjoint { cell, .. } => is_shared(cell),
             ResultSource::Cell(_) => false,
         };
         (0..self.results.len()).filter(|&n| self.results.get(n).is_some_and(is_summed)).collect()
     }
-}
-
-fn is_adjoint(column: &ResultColumn) -> bool {
-    matches!(column.source, ResultSource::Adjoint { .. })
 }
 
 /// The cell of a column's name.

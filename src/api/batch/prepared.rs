@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use reviver_vm::differentiate::Origin;
 use reviver_vm::differentiate::check::{Check, check_rows};
+use reviver_vm::differentiate::{Origin, SeededCell};
 
 use super::choice::Device;
 use super::device::{BlockOutcome, LaneBlock, LanesDone, PreparedLanes};
 use super::lane::{give, workspace};
-use super::plan::{LanePlan, ResultSource};
+use super::plan::{LanePlan, ResultColumn, ResultSource};
 use super::sum::{LaneSum, TooLarge};
 use crate::api::error::Error;
 use crate::api::gradient::approximate;
@@ -64,7 +64,7 @@ impl PreparedBatch {
                 .into_iter()
                 .for_each(|row: &mut Vec<f64>| row.push(approximate(&shared.program, bits)));
         }
-        let losses: Vec<Origin> = plan.losses.iter().map(|loss| loss.shared.variable.origin).collect();
+        let losses: Vec<Vec<SeededCell>> = plan.losses.iter().map(|loss| loss.seeds.to_vec()).collect();
         check_rows(&subject, &losses, &origins, &rows).map_err(failed)
     }
 
@@ -88,6 +88,8 @@ pub struct RunningBatch<'b> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SumOverLanes {
     pub name: String,
+    /// True of a derivative by what all lanes share, false of a value.
+    pub is_derivative: bool,
     pub bits: u64,
 }
 
@@ -135,7 +137,8 @@ impl RunningBatch<'_> {
         let system = plan.executable.program().module().real;
         let total = |(&column, sum): (&usize, &LaneSum)| {
             let bits = sum.total(system).map_err(|TooLarge| too_large(plan, column))?;
-            Ok(SumOverLanes { name: name(plan, column), bits })
+            let is_derivative = plan.results.get(column).is_some_and(ResultColumn::is_derivative);
+            Ok(SumOverLanes { name: name(plan, column), is_derivative, bits })
         };
         plan.summed.iter().zip(&self.sums).map(total).collect()
     }

@@ -5,6 +5,7 @@ use std::io;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::ArrowError;
+use reviver::SumOverLanes;
 use reviver::batch::arrow::refused::ArrowRefused;
 use reviver::batch::arrow::results::ArrowResults;
 use reviver::batch::plan::LanePlan;
@@ -96,7 +97,7 @@ impl LaneWriter for ArrowOutput {
         self.writer.write(&batch).map_err(|error| self.writer.target().failed(unwritten(error)))
     }
 
-    fn finish(mut self: Box<Self>, _: &Program) -> Fallible<Object<'static>> {
+    fn finish(mut self: Box<Self>, _: &Program, _: &[SumOverLanes]) -> Fallible<Object<'static>> {
         let ended = self.writer.end();
         ended.map_err(|error| self.writer.target().failed(unwritten(error)))?;
         let target = self.writer.into_target().map_err(|error| Failure::load(unwritten(error)))?;

@@ -2,7 +2,8 @@
 //! those of calls that code puts in place. They take as much memory as the machine's, and those that a Jacobian remembers as much again. Knows no code.
 
 use reviver_vm::State;
-use reviver_vm::differentiate::bare::BareCells;
+use reviver_vm::differentiate::SeededCell;
+use reviver_vm::differentiate::bare::{BareCells, BareTurn};
 use reviver_vm::room::{self, OutOfMemory};
 use reviver_vm::watch::Watch;
 
@@ -15,6 +16,8 @@ pub struct BareRoom {
     ints: Vec<i64>,
     reals: Vec<u64>,
     adjoints: Vec<u64>,
+    /// The bits of the seeded cells where the last gradient turned.
+    values: Vec<u64>,
     references: Vec<i64>,
     /// How many integers and reals are the program's; those behind are of calls in place.
     own: [usize; 2],
@@ -113,6 +116,18 @@ impl BareRoom {
         self.cells_and_watch().0
     }
 
+    /// Switches gradient mode on, seeds the adjoints, and keeps the values of the seeded cells.
+    ///
+    /// # Errors
+    /// There is no memory for the values.
+    pub(crate) fn seed(&mut self, seeds: &[SeededCell]) -> Result<(), OutOfMemory> {
+        let mut values = std::mem::take(&mut self.values);
+        room::resize(&mut values, seeds.len())?;
+        BareTurn::round(&mut self.cells(), seeds, &mut values);
+        self.values = values;
+        Ok(())
+    }
+
     /// The same, and what was seen.
     pub(crate) fn cells_and_watch(&mut self) -> (BareCells<'_>, Option<&Watch>) {
         let [ints, reals] = self.own;
@@ -122,6 +137,11 @@ impl BareRoom {
             adjoints: self.adjoints.get_mut(..reals).unwrap_or_default(),
         };
         (cells, self.watch.as_ref())
+    }
+
+    /// The bits of the seeded cells where the last gradient turned.
+    pub fn values(&self) -> &[u64] {
+        &self.values
     }
 
     /// What was seen of the last ways, where somebody watched.

@@ -3,8 +3,9 @@
 //! [`reviver_vm::differentiate`] to say.
 
 use reviver_isa::instruction::Class;
-use reviver_vm::differentiate::TurnedPass;
 use reviver_vm::differentiate::bare::BareTurn;
+use reviver_vm::differentiate::seeds::SumSize;
+use reviver_vm::differentiate::{SeededCell, TurnedPass};
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::{CheckLevel, Machine, Program};
 
@@ -26,19 +27,17 @@ pub struct TurningRoutes {
     reals_of_main: std::ops::Range<u32>,
 }
 
-/// What a gradient came to without a machine, whose adjoints are in the room.
+/// What a gradient came to without a machine. The room has its adjoints, and the values of the seeded cells.
 #[derive(Clone, Copy, Debug)]
 pub struct BareTrip {
-    /// The bits of the loss.
-    pub value: u64,
     /// Steps of the way there, and of the way back.
     pub steps: u64,
     pub steps_back: u64,
-    /// By how much the loss may be off ([`reviver_vm::differentiate::Trust::loss_error`]).
+    /// By how much the seeded sum may be off ([`reviver_vm::differentiate::Trust::loss_error`]).
     pub loss_error: Option<f64>,
 }
 
-/// How far gradients have come without a machine: so many losses are done, and how the next one ended if there is one.
+/// How far gradients have come without a machine: the number of lists of seeds that are done, and how the next one ended if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BareProgress {
     pub done: usize,
@@ -96,11 +95,11 @@ impl TurningRoutes {
         self.back.as_ref()
     }
 
-    /// Both ways, if all that the way back asks of adjoints holds where the way there has come from a start, and one of them is that of a loss.
-    fn both(&self, start: &RouteStart, loss: usize) -> Option<(&Route, &Route)> {
+    /// Both ways, if all that the way back asks of adjoints holds where the way there has come from a start, and some cells are seeded.
+    fn both(&self, start: &RouteStart, seeds: &[SeededCell]) -> Option<(&Route, &Route)> {
         let (there, back) = (self.there.as_ref()?, self.back.as_ref()?);
-        let is_as_asked =
-            self.begin_without_adjoints(start.program(), loss) && start.state().adjoints.is_none();
+        let is_seeded = seeds.iter().all(|seed| self.begin_without_adjoints(start.program(), seed.cell));
+        let is_as_asked = is_seeded && start.state().adjoints.is_none();
         is_as_asked.then_some((there, back))
     }
 
@@ -109,40 +108,41 @@ impl TurningRoutes {
         !self.reals_of_main.contains(&(loss as u32)) && !program.names_adjoints()
     }
 
-    /// Sends a machine both ways for a loss, a cell by its place among the reals, with at most `most` steps there and no more than that and `slack`
-    /// back. None where it hasn't arrived, or not by code alone: then its cells hold anything.
+    /// Sends a machine both ways for some seeds, with at most `most` steps there and no more than that and `slack` back. `values` receives the
+    /// bits of the seeded cells. None where the machine hasn't arrived, or not by code alone: then its cells hold anything.
     ///
     /// # Errors
     /// There is no memory for the state, or for adjoints.
     pub fn run(
         &self,
-        (start, loss): (&RouteStart, usize),
+        (start, seeds): (&RouteStart, &[SeededCell]),
         (machine, room): (&mut Machine, &mut RouteRoom),
+        values: &mut Vec<u64>,
         (most, slack): (u64, u64),
     ) -> Result<Option<TurnedPass>, OutOfMemory> {
-        let Some((there, back)) = self.both(start, loss) else { return Ok(None) };
+        let Some((there, back)) = self.both(start, seeds) else { return Ok(None) };
         if there.run_from(start, machine, room, most)? != RouteEnd::Arrived {
             return Ok(None);
         }
-        let pass = TurnedPass::new(machine, start.state(), loss)?;
-        // The machine has come here by code, and has now the mode and the one adjoint that the way back begins with: there is nothing to look at.
+        let pass = TurnedPass::new(machine, start.state(), seeds, values)?;
+        // The machine has come here by code, and has now the mode and the adjoints that the way back begins with: there is nothing to look at.
         let made = pass.step().abs_diff(start.state().step);
         let budget = budget_back(back, made, slack);
         Ok((back.go(machine, room, budget) == RouteEnd::Arrived).then_some(pass))
     }
 
-    /// Goes there once without a machine, and back for each of some losses: `each` is told what came of one, by its number among them. Where that
+    /// Goes there once without a machine, and back for each list of seeds: `each` receives what came of one, by its number among them. Where that
     /// ends before all are done, somebody else does the next one.
-    pub fn run_bare(
+    pub fn run_bare<'s>(
         &self,
-        (start, losses): (&RouteStart, impl Iterator<Item = usize> + Clone),
+        (start, outputs): (&RouteStart, impl Iterator<Item = &'s [SeededCell]> + Clone),
         room: &mut BareRoom,
         (most, slack): (u64, u64),
-        mut each: impl FnMut(usize, BareTrip, &[u64]),
+        mut each: impl FnMut(usize, BareTrip, &BareRoom),
     ) -> BareProgress {
         let none = |end| BareProgress { done: 0, end };
         let Some(ways) =
-            self.bare_ways(start, losses.clone()).filter(|ways| most >= ways.there.first_steps())
+            self.bare_ways(start, outputs.clone()).filter(|ways| most >= ways.there.first_steps())
         else {
             return none(BareEnd::NeedsMachine);
         };
@@ -157,16 +157,16 @@ impl TurningRoutes {
             true => BareTurn::new(start.program(), start.state(), room.cells().reals),
             false => BareTurn::default(),
         };
-        // Without the memory for that each loss goes there by itself.
-        let is_remembered = losses.clone().nth(1).is_none() || room.remember().is_ok();
+        // Without the memory for that each one goes there by itself.
+        let is_remembered = outputs.clone().nth(1).is_none() || room.remember().is_ok();
         room.turn();
         let mut done = 0;
-        for loss in losses.take(if is_remembered { usize::MAX } else { 1 }) {
+        for seeds in outputs.take(if is_remembered { usize::MAX } else { 1 }) {
             if done > 0 {
                 room.return_to_turn();
             }
-            match self.back_bare(&ways, (start, turn, steps), room, (loss, slack)) {
-                Ok(trip) => each(done, trip, room.adjoints()),
+            match self.back_bare(&ways, (start, turn, steps), room, (seeds, slack)) {
+                Ok(trip) => each(done, trip, room),
                 Err(end) => return BareProgress { done, end },
             }
             done += 1;
@@ -174,23 +174,31 @@ impl TurningRoutes {
         BareProgress { done, end: BareEnd::Done }
     }
 
-    /// Whether code leads both ways from a start for some losses, and needs no machine.
-    pub(crate) fn are_bare(&self, start: &RouteStart, losses: impl Iterator<Item = usize>) -> bool {
-        self.bare_ways(start, losses).is_some()
+    /// Whether code leads both ways from a start for some lists of seeds, and needs no machine.
+    pub(crate) fn are_bare<'s>(
+        &self,
+        start: &RouteStart,
+        outputs: impl Iterator<Item = &'s [SeededCell]>,
+    ) -> bool {
+        self.bare_ways(start, outputs).is_some()
     }
 
-    /// Whether there are starts from which code leads both ways for some losses, and needs no machine.
-    pub(crate) fn may_be_bare(&self, program: &Program, losses: &[usize]) -> bool {
+    /// Whether there are starts from which code leads both ways where some cells are seeded, and needs no machine.
+    pub(crate) fn may_be_bare(&self, program: &Program, mut cells: impl Iterator<Item = usize>) -> bool {
         let is_plain =
             |route: &Option<Route>| route.as_ref().is_some_and(|route| route.bare_demands().is_some());
         is_plain(&self.there)
             && is_plain(&self.back)
-            && losses.iter().all(|&loss| self.begin_without_adjoints(program, loss))
+            && cells.all(|cell| self.begin_without_adjoints(program, cell))
     }
 
     /// The ways, if they need no machine, and a start lacks nothing of what they take for granted.
-    fn bare_ways(&self, start: &RouteStart, losses: impl Iterator<Item = usize>) -> Option<BareWays<'_>> {
-        let found = losses.map(|loss| self.both(start, loss)).reduce(|one, other| one.and(other));
+    fn bare_ways<'s>(
+        &self,
+        start: &RouteStart,
+        outputs: impl Iterator<Item = &'s [SeededCell]>,
+    ) -> Option<BareWays<'_>> {
+        let found = outputs.map(|seeds| self.both(start, seeds)).reduce(|one, other| one.and(other));
         let (there, back) = found??;
         let demands = [there.bare_demands()?, back.bare_demands()?];
         let fits = |&demands: &Demands| frames::levels(start.program(), start.state(), demands, 0).is_some();
@@ -198,16 +206,16 @@ impl TurningRoutes {
         begins.then_some(BareWays { there, back, demands })
     }
 
-    /// Goes back for a loss from where the way there has turned, after so many steps.
+    /// Goes back with some seeds from where the way there has turned, after so many steps.
     fn back_bare(
         &self,
         ways: &BareWays,
         (start, turn, steps): (&RouteStart, BareTurn, u64),
         room: &mut BareRoom,
-        (loss, slack): (usize, u64),
+        (seeds, slack): (&[SeededCell], u64),
     ) -> Result<BareTrip, BareEnd> {
         let (program, state) = (start.program(), start.state());
-        let value = BareTurn::round(program, &mut room.cells(), loss);
+        room.seed(seeds).map_err(|_| BareEnd::NeedsMachine)?;
         let steps_back = ways
             .back
             .go_bare(room, budget_back(ways.back, steps, slack), state.own_steps() + steps as i64)
@@ -218,12 +226,13 @@ impl TurningRoutes {
                 return Err(BareEnd::Refused);
             }
             CheckLevel::Checked => {
+                let sum = SumSize::of(program, seeds, room.values());
                 let (cells, watch) = room.cells_and_watch();
-                let vouched = turn.vouched(program, state, &cells, watch, value);
+                let vouched = turn.vouched(program, state, &cells, watch, sum);
                 Some(vouched.ok_or(BareEnd::Refused)?)
             }
         };
-        Ok(BareTrip { value, steps, steps_back, loss_error })
+        Ok(BareTrip { steps, steps_back, loss_error })
     }
 }
 

@@ -18,6 +18,8 @@ use crate::state::values::Value;
 use crate::state::{MODE, State, TapeEntry};
 use crate::watch::{Freed, Rounding, Watch};
 
+use super::seeds::SumSize;
+
 /// Why a way back can't be trusted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Astray {
@@ -75,13 +77,14 @@ impl fmt::Display for Astray {
 }
 
 /// What a reverse sweep is judged by, besides its start and its end.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TurnFacts {
     /// Where the forward sweep ended.
     pub position: u32,
     /// The greatest magnitude of a number at the start and there.
     pub largest: f64,
-    pub loss: f64,
+    /// The size of the seeded sum.
+    pub sum: SumSize,
 }
 
 /// What is wrong with a way back that has arrived; and by how much the loss of another start may differ,
@@ -91,7 +94,7 @@ pub(super) fn judge<B: Interpreted>(
     start: &State<B>,
     turned: TurnFacts,
 ) -> Result<f64, Astray> {
-    let TurnFacts { position, largest, loss } = turned;
+    let TurnFacts { position, largest, sum } = turned;
     let (program, end) = (machine.program(), machine.state());
     let Some(watch) = machine.reports().watch() else {
         return if same_values(start, end) { Ok(0.0) } else { Err(difference(program, start, end)) };
@@ -105,12 +108,12 @@ pub(super) fn judge<B: Interpreted>(
     let (rounding, ulp) = (Rounding::of(program.module().real), last_place(program, largest));
     let adjoints = end.adjoints.as_ref().map_or(&[][..], |adjoints| &adjoints.cells);
     let misses = Misses { program, start: &start.reals, end: &end.reals, adjoints, rounding, ulp };
-    misses.judged(watch, moved(start, end), loss).map_err(|unlike| match unlike {
+    misses.judged(watch, moved(start, end), sum).map_err(|unlike| match unlike {
         Unlike::Freed(freed) => Astray::Freed(freed),
         Unlike::Cell(cell, by) => Astray::Missed { name: name_of(program, start, Class::Real, cell), by },
         Unlike::Moved(by) => Astray::Missed { name: "a stack or a tape".into(), by },
         Unlike::Sensitive(loss_error) => {
-            let is_lost = !rounding.leaves(loss, loss_error, ulp);
+            let is_lost = !rounding.leaves(sum.terms, loss_error, ulp * sum.seed);
             Astray::Sensitive { loss_error, ill_conditioned: is_lost.then(|| position.saturating_sub(1)) }
         }
     })
@@ -123,7 +126,7 @@ pub(super) fn vouched(
     start: &State,
     (ints, reals, adjoints): (&[i64], &[u64], &[u64]),
     watch: Option<&Watch>,
-    (largest, loss): (f64, f64),
+    (largest, sum): (f64, SumSize),
 ) -> Option<f64> {
     let own_ints = ints.get(MODE + 1..).unwrap_or_default();
     if !same_ints(own_ints, start.own_ints()) || reals.len() != start.reals.len() {
@@ -135,7 +138,7 @@ pub(super) fn vouched(
     }
     let (rounding, ulp) = (Rounding::of(program.module().real), last_place(program, largest));
     let misses = Misses { program, start: &start.reals, end: reals, adjoints, rounding, ulp };
-    misses.judged(watch, std::iter::empty(), loss).ok()
+    misses.judged(watch, std::iter::empty(), sum).ok()
 }
 
 /// The greatest magnitude of some reals.
@@ -248,7 +251,7 @@ impl<B: Interpreted> Misses<'_, B> {
         &self,
         watch: &Watch,
         mut moved: impl Iterator<Item = [B; 2]>,
-        loss: f64,
+        sum: SumSize,
     ) -> Result<f64, Unlike> {
         // A value that the forward sweep frees is missing in the reverse sweep. It shows up again in a cell that the reverse
         // sweep frees, or as a cell that misses its start.
@@ -256,14 +259,14 @@ impl<B: Interpreted> Misses<'_, B> {
         let by_cells = self.weighed().map_err(|unlike| freed.map_or(unlike, Unlike::Freed))?;
         let error = watch.error() + by_cells;
         if let Some(freed) = freed
-            && !is_outweighed(self.rounding.of_freed, error, loss, || self.terms())
+            && !is_outweighed(self.rounding.of_freed, error, sum.terms, || self.terms())
         {
             return Err(Unlike::Freed(freed));
         }
         if let Some(by) = moved.find_map(|[from, to]| self.beyond(from, to)) {
             return Err(Unlike::Moved(by));
         }
-        match is_small(self.rounding, self.ulp, error, loss, || self.terms()) {
+        match is_small(self.rounding, self.ulp, error, sum, || self.terms()) {
             true => Ok(error),
             false => Err(Unlike::Sensitive(error)),
         }
@@ -328,16 +331,18 @@ pub(super) fn is_beyond(rounding: Rounding, ulp: f64, [from, to]: [f64; 2]) -> b
     is_lost | (by > rounding.ulps * ulp)
 }
 
-/// Whether the error of a loss is small enough for its gradient: beside the loss's size, and beside the loss itself.
+/// Whether the error of a seeded sum is small enough for its gradient: beside what the sum is made of, and beside the sum itself.
+/// `ulp` is the last place of the program's largest number.
 #[inline]
 pub(super) fn is_small(
     rounding: Rounding,
     ulp: f64,
     error: f64,
-    loss: f64,
+    sum: SumSize,
     terms: impl FnOnce() -> f64,
 ) -> bool {
-    rounding.leaves(loss, error, ulp) && is_outweighed(rounding.of_loss, error, loss, terms)
+    rounding.leaves(sum.terms, error, ulp * sum.seed)
+        && is_outweighed(rounding.of_loss, error, sum.terms, terms)
 }
 
 /// Whether an error is at most a part of the loss's size: mostly of the loss alone, else of the loss and the `terms`

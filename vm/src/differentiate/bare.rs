@@ -3,14 +3,13 @@
 //! begins anew. Makes no step.
 
 use reviver_flow::layout::MODE;
-use reviver_isa::number::literal_bits;
 
 use crate::program::Program;
 use crate::state::State;
-use crate::state::values::Value;
 use crate::watch::Watch;
 
 use super::astray::{largest, vouched};
+use super::seeds::{SeededCell, SumSize};
 
 /// The cells of a program that stands in main, where no call is open.
 #[derive(Debug)]
@@ -35,17 +34,17 @@ impl BareTurn {
         BareTurn { largest: largest(program, &start.reals).max(largest(program, reals)) }
     }
 
-    /// Switches gradient mode on, and makes the adjoint of a loss 1, a cell by its place among the reals; all adjoints are 0. The bits of the
-    /// loss.
+    /// Switches gradient mode on, and seeds the adjoints, all of which are 0. `values` receives the bits of the seeded cells.
     #[inline]
-    pub fn round(program: &Program, cells: &mut BareCells, loss: usize) -> u64 {
+    pub fn round(cells: &mut BareCells, seeds: &[SeededCell], values: &mut [u64]) {
         cells.ints.get_mut(MODE).into_iter().for_each(|mode| *mode = 1);
-        let one = literal_bits(program.module().real, 1.0);
-        cells.adjoints.get_mut(loss).into_iter().for_each(|adjoint| *adjoint = one);
-        cells.reals.get(loss).copied().unwrap_or_default()
+        for (seed, value) in seeds.iter().zip(values) {
+            cells.adjoints.get_mut(seed.cell).into_iter().for_each(|adjoint| *adjoint = seed.seed);
+            *value = cells.reals.get(seed.cell).copied().unwrap_or_default();
+        }
     }
 
-    /// Whether the way back, which in floats made as many steps as the way there, was that: then by how much the loss of another start may differ
+    /// Whether the way back, which in floats made as many steps as the way there, was that: then by how much the seeded sum of another start may differ
     /// ([`super::Trust::loss_error`]). In floats somebody has watched both ways.
     #[inline]
     pub fn vouched(
@@ -54,9 +53,8 @@ impl BareTurn {
         start: &State,
         cells: &BareCells,
         watch: Option<&Watch>,
-        value: u64,
+        sum: SumSize,
     ) -> Option<f64> {
-        let loss = program.approximate(Value::Real(value));
-        vouched(program, start, (cells.ints, cells.reals, cells.adjoints), watch, (self.largest, loss))
+        vouched(program, start, (cells.ints, cells.reals, cells.adjoints), watch, (self.largest, sum))
     }
 }

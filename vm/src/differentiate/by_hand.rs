@@ -8,28 +8,30 @@ use crate::state::State;
 
 use super::Astray;
 use super::astray::judge;
-use super::pass::{Turn, turn_round};
+use super::pass::{TurnPoint, turn_round};
+use super::seeds::{SeededCell, SumSize};
 
 /// A pass that has turned round.
 #[derive(Clone, Copy, Debug)]
 pub struct TurnedPass {
-    turn: Turn,
+    turn: TurnPoint,
+    sum: SumSize,
 }
 
 impl TurnedPass {
-    /// Switches gradient mode on in a machine that has come from a start to the turn, and adds 1 to the adjoint of the
-    /// loss, a cell by its offset among the reals. In floats the machine has watched the way ([`Machine::watch`]); its adjoints
-    /// are 0, if it has any.
+    /// Switches gradient mode on in a machine that has come from a start to the turn, and seeds the adjoints. `values` receives the
+    /// bits of the seeded cells. In floats the machine has watched the way ([`Machine::watch`]); its adjoints are 0, if it has any.
     ///
     /// # Errors
     /// There is no memory for the adjoints.
-    pub fn new(machine: &mut Machine, start: &State, loss: usize) -> Result<TurnedPass, OutOfMemory> {
-        turn_round(machine, start, loss).map(|turn| TurnedPass { turn })
-    }
-
-    /// The loss, as bits of the number system.
-    pub fn value(&self) -> u64 {
-        self.turn.value
+    pub fn new(
+        machine: &mut Machine,
+        start: &State,
+        seeds: &[SeededCell],
+        values: &mut Vec<u64>,
+    ) -> Result<TurnedPass, OutOfMemory> {
+        let turn = turn_round(machine, start, seeds, values)?;
+        Ok(TurnedPass { turn, sum: SumSize::of(machine.program(), seeds, values) })
     }
 
     /// The number of the step at which it turned.
@@ -43,6 +45,6 @@ impl TurnedPass {
     /// # Errors
     /// Why it wasn't, so that nobody vouches for its adjoints.
     pub fn judged(&self, machine: &Machine, start: &State) -> Result<f64, Astray> {
-        judge(machine, start, self.turn.facts(machine.program()))
+        judge(machine, start, self.turn.facts(self.sum))
     }
 }

@@ -6,8 +6,9 @@
 //! it alone makes a derivative *verified*. On each side of the input, *above* and *below* along the direction, runs at
 //! halved distances give a one-sided derivative. Where the two sides differ there is a kink, and no derivative.
 
-use super::matrices::{Hessian, Jacobian, Origin};
+use super::matrices::{Hessian, Jacobian, JacobianProduct, Origin, Sweep, TangentRun};
 use super::pass::{Gradient, forward};
+use super::seeds::{SeededCell, SumSize, seeded_sum};
 use super::underway::gradient;
 use super::{DifferentiateError, Subject, Variable};
 use crate::machine::Machine;
@@ -169,14 +170,14 @@ impl Check {
 /// A trap or the step limit in a tangent run.
 pub fn check(
     subject: &Subject,
-    loss: &Variable,
+    seeds: &[SeededCell],
     inputs: &[Variable],
     gradient: &Gradient,
 ) -> Result<Check, DifferentiateError> {
     let origins = origins(subject, inputs, true)?;
     let adjoint = |origin: &Origin| subject.approximate(origin.adjoint(&gradient.adjoints));
     let row = room::mapped(&origins, adjoint)?;
-    check_rows(subject, &[loss.origin], &origins, &[row])
+    check_rows(subject, &[room::copied(seeds)?], &origins, &[row])
 }
 
 /// Compares a Jacobian, as [`check`] compares a gradient.
@@ -189,8 +190,51 @@ pub fn check_jacobian(
     inputs: &[Variable],
     jacobian: &Jacobian,
 ) -> Result<Check, DifferentiateError> {
-    let results = room::mapped(outputs, |output| output.origin)?;
-    check_rows(subject, &results, &origins(subject, inputs, false)?, &jacobian.rows)
+    check_rows(subject, &results_of(subject, outputs)?, &origins(subject, inputs, false)?, &jacobian.rows)
+}
+
+/// Compares the product of a Jacobian with a direction with differences along the direction, and with dual numbers where the product was
+/// found by reverse sweeps.
+///
+/// # Errors
+/// A trap or the step limit at the start itself, or in a tangent run.
+pub fn check_jacobian_product(
+    subject: &Subject,
+    outputs: &[Variable],
+    (inputs, direction): (&[Variable], &[f64]),
+    found: &JacobianProduct,
+) -> Result<Check, DifferentiateError> {
+    let subject = &subject.silent();
+    let origins = origins(subject, inputs, false)?;
+    let (start, results) = (subject.numbers(&origins)?, results_of(subject, outputs)?);
+    let mut check = Check::default();
+    if direction.iter().all(|&part| part == 0.0) {
+        return Ok(check);
+    }
+    let probe = Probe { subject, origins: &origins, start: &start, parts: direction.to_vec() };
+    let tangents = match found.sweep {
+        Sweep::Forward => None,
+        Sweep::Reverse => Some(subject.tangents(&probe.moves()?)?),
+    };
+    tangents.iter().for_each(|run| check.reports.absorb(&run.reports));
+    let differences = probe.differences(&|state| values_at(subject, &results, state), &[])?;
+    for (output, ((differences, &derivative), seeds)) in
+        differences.into_iter().zip(&found.product).zip(&results).enumerate()
+    {
+        let rounding = probe.rounding(&[derivative], &[], differences.here.size, differences.steps);
+        let tangent = tangents.as_ref().map(|run| probe.tangent(run, seeds, rounding)).transpose()?;
+        check.comparisons.push(differences.compared((output, None), derivative, tangent, rounding));
+    }
+    Ok(check)
+}
+
+/// Results alone, each as the seeded sum that has no other part.
+fn results_of(subject: &Subject, outputs: &[Variable]) -> Result<Vec<Vec<SeededCell>>, DifferentiateError> {
+    let mut results = room::with_capacity(outputs.len())?;
+    for output in outputs {
+        results.push(subject.seeds_of(output)?);
+    }
+    Ok(results)
 }
 
 /// Compares a Hessian with differences of gradients, and the gradient as [`check`] does. `along` is the direction of a
@@ -211,7 +255,8 @@ pub fn check_hessian(
     let gradient_at = |state: State| -> Result<Sample, DifferentiateError> {
         let way = WayThere::of(&way_there(subject, state.try_clone()?)?);
         let found = gradient(&subject.at(state), loss)?;
-        let components = |origin: &Origin| subject.approximate(origin.adjoint(&found.adjoints));
+        let components =
+            |origin: &Origin| SampledSum::of_number(subject.approximate(origin.adjoint(&found.adjoints)));
         Ok(Sample { way, values: room::mapped(&origins, components)? })
     };
     let directions = match along {
@@ -219,7 +264,8 @@ pub fn check_hessian(
         None => directions(&start)?,
     };
     // A wrong gradient has a wrong Hessian, which agrees with its differences.
-    let mut check = check_rows(subject, &[loss.origin], &origins, std::slice::from_ref(&hessian.gradient))?;
+    let gradient = std::slice::from_ref(&hessian.gradient);
+    let mut check = check_rows(subject, &[subject.seeds_of(loss)?], &origins, gradient)?;
     check.comparisons.iter_mut().for_each(|comparison| comparison.output = inputs.len());
     for (input, parts) in directions {
         let probe = Probe { subject, origins: &origins, start: &start, parts };
@@ -251,42 +297,51 @@ fn origins(subject: &Subject, inputs: &[Variable], with_tape: bool) -> Result<Ve
     Ok(origins)
 }
 
-/// Compares the derivatives of some results, as [`check`] does: a row for each, a component for each origin.
+/// Compares the derivatives of some seeded sums, as [`check`] does: a row for each, a component for each origin.
 ///
 /// # Errors
 /// A trap or the step limit in a tangent run.
 pub fn check_rows(
     subject: &Subject,
-    results: &[Origin],
+    results: &[Vec<SeededCell>],
     origins: &[Origin],
     rows: &[Vec<f64>],
 ) -> Result<Check, DifferentiateError> {
     let subject = &subject.silent();
     let start = subject.numbers(origins)?;
-    let values_at = |state: State| -> Result<Sample, DifferentiateError> {
-        let machine = way_there(subject, state)?;
-        let value = |result: &Origin| subject.approximate(result.read(machine.state()).unwrap_or_default());
-        Ok(Sample { way: WayThere::of(&machine), values: room::mapped(results, value)? })
-    };
     let mut check = Check::default();
     for (input, parts) in directions(&start)? {
         let probe = Probe { subject, origins, start: &start, parts };
         let tangents = subject.tangents(&probe.moves()?)?;
         check.reports.absorb(&tangents.reports);
-        let differences = probe.differences(&values_at, rows)?;
-        for (output, ((differences, row), result)) in
+        let differences = probe.differences(&|state| values_at(subject, results, state), rows)?;
+        for (output, ((differences, row), seeds)) in
             differences.into_iter().zip(rows).zip(results).enumerate()
         {
             let (derivative, terms) = probe.derivative(row)?;
-            let rounding = probe.rounding(&terms, row, differences.value, differences.steps);
-            let bits = result.read(&tangents.state).unwrap_or_default();
-            let value = subject.approximate(bits.lane(1));
-            let error = rounding + unit(subject) * GROWTH * value.abs();
-            let tangent = Some(Estimate { value, error });
+            let rounding = probe.rounding(&terms, row, differences.here.size, differences.steps);
+            let tangent = Some(probe.tangent(&tangents, seeds, rounding)?);
             check.comparisons.push(differences.compared((output, input), derivative, tangent, rounding));
         }
     }
     Ok(check)
+}
+
+/// A run from a start, and the seeded sums at its end.
+fn values_at(
+    subject: &Subject,
+    results: &[Vec<SeededCell>],
+    state: State,
+) -> Result<Sample, DifferentiateError> {
+    let machine = way_there(subject, state)?;
+    let reals = &machine.state().reals;
+    let mut values = room::with_capacity(results.len())?;
+    for seeds in results {
+        let bits = room::mapped(seeds, |seed| reals.get(seed.cell).copied().unwrap_or_default())?;
+        let size = SumSize::of(&subject.program, seeds, &bits).terms;
+        values.push(SampledSum { value: seeded_sum(&subject.program, seeds, &bits), size });
+    }
+    Ok(Sample { way: WayThere::of(&machine), values })
 }
 
 /// The input that moves, unless all do, and how far each of them moves.
@@ -354,7 +409,22 @@ fn way_there(subject: &Subject, start: State) -> Result<Machine, DifferentiateEr
 /// What a run came to.
 struct Sample {
     way: WayThere,
-    values: Vec<f64>,
+    values: Vec<SampledSum>,
+}
+
+/// A seeded sum at the end of a run.
+#[derive(Clone, Copy)]
+struct SampledSum {
+    value: f64,
+    /// Σ |seed·value|: the parts of a sum have rounding errors of their own size.
+    size: f64,
+}
+
+impl SampledSum {
+    /// A number that is no sum.
+    fn of_number(value: f64) -> SampledSum {
+        SampledSum { value, size: value.abs() }
+    }
 }
 
 /// A direction in which inputs move.
@@ -369,7 +439,7 @@ struct Probe<'a> {
 /// The differences of one result in one direction.
 struct Differences {
     /// The result at the start.
-    value: f64,
+    here: SampledSum,
     /// The largest magnitude of the result at the start and near by, divided by the distance that moves no input by
     /// more than its own size.
     scale: f64,
@@ -413,6 +483,18 @@ impl Probe<'_> {
         let mut terms = room::with_capacity(row.len())?;
         terms.extend(row.iter().zip(&self.parts).map(|(component, part)| component * part));
         Ok((terms.iter().sum(), terms))
+    }
+
+    /// The derivative of a seeded sum that dual numbers which moved in the direction have found.
+    fn tangent(
+        &self,
+        run: &TangentRun,
+        seeds: &[SeededCell],
+        rounding: f64,
+    ) -> Result<Estimate, OutOfMemory> {
+        let lane = |seed: &SeededCell| run.state.reals.get(seed.cell).copied().unwrap_or_default().lane(1);
+        let value = seeded_sum(&self.subject.program, seeds, &room::mapped(seeds, lane)?);
+        Ok(Estimate { value, error: rounding + unit(self.subject) * GROWTH * value.abs() })
     }
 
     /// The direction, by origin.
@@ -460,8 +542,8 @@ impl Probe<'_> {
         let (reach, unit) = (self.reach(), unit(self.subject));
         let steps = here.way.step.abs_diff(self.subject.start.step);
         let mut all = room::mapped(&here.values, |&value| Differences {
-            value,
-            scale: value.abs() / reach,
+            here: value,
+            scale: value.size / reach,
             steps,
             central: Extrapolation::new(4.0, 4.0),
             sides: [(); 2].map(|()| Extrapolation::new(2.0, 2.0)),
@@ -477,12 +559,12 @@ impl Probe<'_> {
                 let values =
                     near.each_ref().map(|near| near.as_ref().and_then(|near| near.values.get(n)).copied());
                 for value in values.into_iter().flatten() {
-                    differences.scale = differences.scale.max(value.abs() / reach);
+                    differences.scale = differences.scale.max(value.size / reach);
                 }
                 let of_inputs = self.rounding_of_inputs(rows.get(n).map_or(&[], Vec::as_slice));
-                let quotient = |a: f64, b: f64, distance: f64| {
-                    let quotient = (a - b) / distance;
-                    let rounding = 4.0 * unit * (a.abs() + b.abs()) / distance.abs();
+                let quotient = |a: SampledSum, b: SampledSum, distance: f64| {
+                    let quotient = (a.value - b.value) / distance;
+                    let rounding = 4.0 * unit * (a.size + b.size) / distance.abs();
                     (quotient, rounding + of_inputs / step)
                 };
                 match values {
@@ -491,7 +573,7 @@ impl Probe<'_> {
                     }
                     _ => differences.central.clear(),
                 }
-                let value = differences.value;
+                let value = differences.here;
                 for (((side, near), there), distance) in
                     differences.sides.iter_mut().zip(&near).zip(values).zip([-step, step])
                 {

@@ -10,6 +10,7 @@ use reviver_isa::number::{F64, Reals};
 use crate::watch::{Rounding, Watch};
 
 use super::astray::{is_beyond, is_outweighed, is_small};
+use super::seeds::{SeededCell, SumSize};
 
 /// So many lanes a group has.
 pub const GROUP: usize = 4;
@@ -59,13 +60,25 @@ pub struct GroupTurn {
     largest: InGroup<f64>,
 }
 
-/// Switches gradient mode on, and makes the adjoint of each row's loss 1, a cell by its place among the reals. All adjoints are 0.
-pub fn turn_group(ints: &mut [InGroup<i64>], adjoints: &mut [InGroup<u64>], losses: &[usize]) {
+/// Switches gradient mode on, and seeds the adjoints of each row. All adjoints are 0.
+pub fn turn_group(ints: &mut [InGroup<i64>], adjoints: &mut [InGroup<u64>], rows: &[Vec<SeededCell>]) {
     ints.get_mut(MODE).into_iter().for_each(|mode| *mode = [1; GROUP]);
-    for (row, loss) in losses.iter().enumerate() {
-        let adjoint = adjoints.get_mut(loss * losses.len() + row);
-        adjoint.into_iter().for_each(|adjoint| *adjoint = [1.0_f64.to_bits(); GROUP]);
+    for (row, seeds) in rows.iter().enumerate() {
+        for seed in seeds {
+            let adjoint = adjoints.get_mut(seed.cell * rows.len() + row);
+            adjoint.into_iter().for_each(|adjoint| *adjoint = [seed.seed; GROUP]);
+        }
     }
+}
+
+/// The size of a row's seeded sum in each lane; `values` are the bits of its cells.
+#[inline]
+pub fn sum_sizes(seeds: &[SeededCell], values: &[InGroup<u64>]) -> InGroup<SumSize> {
+    std::array::from_fn(|lane| {
+        seeds.iter().zip(values).fold(SumSize::default(), |size, (seed, bits)| {
+            size.with(f64::from_bits(seed.seed), f64::from_bits(bits[lane]))
+        })
+    })
 }
 
 impl GroupTurn {
@@ -80,7 +93,7 @@ impl GroupTurn {
         GroupTurn { largest: greater(given, greatest(reals)) }
     }
 
-    /// Whether all lanes have come back to their starts for each of some losses, given by their bits. Both ways were watched, and have
+    /// Whether all lanes have come back to their starts for each row, given by the sizes of the seeded sums. Both ways were watched, and have
     /// made the same number of steps. `room` is memory that this takes meanwhile.
     pub fn vouched(
         self,
@@ -88,7 +101,7 @@ impl GroupTurn {
         [start, end]: [GroupCells<'_>; 2],
         adjoints: &[InGroup<u64>],
         (watch, seen): (&Watch, &SeenInGroup),
-        losses: &[InGroup<u64>],
+        sums: &[InGroup<SumSize>],
         room: &mut Vec<CellMiss>,
     ) -> bool {
         let bounds = RoundingBounds::of(self.largest);
@@ -96,19 +109,19 @@ impl GroupTurn {
         let is_rounding = watch.is_same_way()
             && judged.ints.iter().all(|&cell| start.ints.get(cell) == end.ints.get(cell))
             && bounds.explain(&judged.reals, [start.reals, end.reals], room);
-        let rows = || losses.iter().zip(&seen.errors).enumerate();
+        let rows = || sums.iter().zip(&seen.errors).enumerate();
         is_rounding
-            && rows().all(|(row, (values, errors))| {
-                let of_row = RowAdjoints { all: adjoints, row, rows: losses.len() };
+            && rows().all(|(row, (sums, errors))| {
+                let of_row = RowAdjoints { all: adjoints, row, rows: rows().len() };
                 let by_cells = of_row.weighed(room);
                 (0..GROUP).all(|lane| {
-                    let (ulp, loss) = (bounds.ulps[lane], f64::from_bits(values[lane]));
+                    let (ulp, sum) = (bounds.ulps[lane], sums[lane]);
                     let terms = || of_row.terms(start.reals, lane);
                     let error = errors[lane] + by_cells[lane];
                     // The processor alone tells numbers with few digits from others.
                     (seen.largest[lane] <= rounding.few_ulps * ulp
-                        || is_outweighed(rounding.of_freed, error, loss, terms))
-                        && is_small(rounding, ulp, error, loss, terms)
+                        || is_outweighed(rounding.of_freed, error, sum.terms, terms))
+                        && is_small(rounding, ulp, error, sum, terms)
                 })
             })
     }

@@ -6,20 +6,20 @@ use reviver_isa::number::literal_bits;
 use crate::interp::engine::Interpreted;
 use crate::reports::{Loss, Reports};
 use crate::room::{self, OutOfMemory};
-use crate::state::lanes::Lanes;
 use crate::state::values::Value;
 use crate::state::{Adjoints, State, TapeEntry};
 use crate::strategy::{CourseCost, Taken, state_bytes};
 
 use super::lift::lift;
 use super::pass::{Keeps, forward, forward_until, round};
+use super::seeds::{SeededCell, cells_of};
 use super::turning::Turning;
 use super::{DifferentiateError, Subject, Trust, Variable};
 
 /// The highest order of a Taylor series.
 pub const MAX_ORDER: usize = 16;
 
-/// The Taylor coefficients c₀ … of some results along one input: f(x + t) = Σ c_k·t^k.
+/// The Taylor coefficients c₀ … of some results along a direction v: f(x + t·v) = Σ c_k·t^k.
 #[derive(Clone, Debug)]
 pub struct Taylor {
     /// One list per output.
@@ -55,11 +55,24 @@ pub struct Jacobian {
     pub trust: Trust,
 }
 
+/// The product of a Jacobian with a direction.
+#[derive(Clone, Debug)]
+pub struct JacobianProduct {
+    /// The results' values, as bits.
+    pub values: Vec<u64>,
+    /// One component per output.
+    pub product: Vec<f64>,
+    pub sweep: Sweep,
+    /// How the ways back of a reverse sweep were gone, where a strategy was asked for.
+    pub journeys: Option<Journeys>,
+    pub trust: Trust,
+}
+
 /// A value, its gradient and second derivatives.
 #[derive(Clone, Debug)]
 pub struct Hessian {
-    /// The loss, as bits.
-    pub value: u64,
+    /// The values of the seeded cells, as bits: of a loss alone its value.
+    pub values: Vec<u64>,
     pub gradient: Vec<f64>,
     /// One row per direction: the Hessian's product with it. With unit directions, the Hessian.
     pub products: Vec<Vec<f64>>,
@@ -216,21 +229,27 @@ fn by_output(
     outputs: &[Variable],
     inputs: &[Variable],
 ) -> Result<Jacobian, DifferentiateError> {
-    let losses = cells(subject, outputs)?;
+    let mut losses = room::with_capacity(outputs.len())?;
+    for output in outputs {
+        losses.push(subject.seeds_of(output)?);
+    }
     let round = round(subject, Keeps::of(subject), &subject.start, &losses, |arrival| {
         let adjoints = arrival.state.adjoints.unwrap_or_default();
-        let there = arrival.turn.step.abs_diff(subject.start.step);
+        let there = arrival.turn.at.step.abs_diff(subject.start.step);
         let journey = (arrival.taken, there, arrival.cost);
-        Ok((subject.components(&adjoints, 0, inputs)?, arrival.reports, arrival.loss_error, journey))
+        let row = (arrival.turn.values, subject.components(&adjoints, 0, inputs)?);
+        Ok((row, arrival.reports, arrival.loss_error, journey))
     })?;
     let mut trust = Trust { mended: round.mended, ..Trust::default() };
-    let (mut rows, mut journeys) = (room::with_capacity(outputs.len())?, None);
-    for (row, reports, error, (taken, there, cost)) in round.arrivals {
+    let (mut values, mut rows) = (room::with_capacity(outputs.len())?, room::with_capacity(outputs.len())?);
+    let mut journeys = None;
+    for ((value, row), reports, error, (taken, there, cost)) in round.arrivals {
         trust.add(&reports, error);
         Journeys::add(&mut journeys, taken, there, cost);
+        values.extend(value);
         rows.push(row);
     }
-    Ok(Jacobian { values: round.results, rows, sweep: Sweep::Reverse, journeys, trust })
+    Ok(Jacobian { values, rows, sweep: Sweep::Reverse, journeys, trust })
 }
 
 fn by_input(
@@ -253,6 +272,67 @@ fn by_input(
         }
     }
     Ok(Jacobian { values, rows, sweep: Sweep::Forward, journeys: None, trust })
+}
+
+/// The product of the Jacobian with a direction (components in the order of the inputs), by one run over dual numbers. By a reverse sweep
+/// per output where [`jacobian`] takes these, too. An input whose component is 0 doesn't move, so that a derivative by it need not exist.
+///
+/// # Errors
+/// A trap or the step limit.
+pub fn jacobian_product(
+    subject: &Subject,
+    outputs: &[Variable],
+    inputs: &[Variable],
+    direction: &[f64],
+) -> Result<JacobianProduct, DifferentiateError> {
+    let moving = moving(inputs, direction)?;
+    let mut moved = room::with_capacity(moving.len())?;
+    moved.extend(moving.iter().map(|(input, _)| Variable::clone(input)));
+    let subject = &subject.prepared(outputs, &moved, false);
+    let by_rows = || {
+        let rows = by_output(subject, outputs, &moved)?;
+        let along = |row: &Vec<f64>| row.iter().zip(&moving).map(|(by, (_, component))| by * component).sum();
+        let product = room::mapped(&rows.rows, along)?;
+        let Jacobian { values, sweep, journeys, trust, .. } = rows;
+        Ok(JacobianProduct { values, product, sweep, journeys, trust })
+    };
+    if subject.program.has_rules {
+        return by_rows();
+    }
+    match by_direction(subject, outputs, &moving) {
+        Err(DifferentiateError::Trap { explanation, .. }) if explanation.cause.is_about_derivatives() => {
+            by_rows()
+        }
+        Ok(found) if found.trust.reports.has(Loss::Hidden) => by_rows(),
+        found => found,
+    }
+}
+
+fn by_direction(
+    subject: &Subject,
+    outputs: &[Variable],
+    moving: &[(&Variable, f64)],
+) -> Result<JacobianProduct, DifferentiateError> {
+    let cells = cells(subject, outputs)?;
+    let run = subject.tangents(&origins_of(moving)?)?;
+    let mut trust = Trust::default();
+    trust.add(&run.reports, Some(0.0));
+    let values = room::mapped(&cells, |&cell| word_of(&run.state.reals, 0, cell))?;
+    let tangent = |&cell: &usize| subject.approximate(word_of(&run.state.reals, 1, cell));
+    let product = room::mapped(&cells, tangent)?;
+    Ok(JacobianProduct { values, product, sweep: Sweep::Forward, journeys: None, trust })
+}
+
+/// The inputs that a direction moves, each with its component.
+fn moving<'v>(inputs: &'v [Variable], direction: &[f64]) -> Result<Vec<(&'v Variable, f64)>, OutOfMemory> {
+    let mut moving = room::with_capacity(inputs.len())?;
+    moving.extend(inputs.iter().zip(direction.iter().copied()).filter(|(_, component)| *component != 0.0));
+    Ok(moving)
+}
+
+/// A direction by the places of its inputs.
+fn origins_of(moving: &[(&Variable, f64)]) -> Result<Vec<(Origin, f64)>, OutOfMemory> {
+    room::mapped(moving, |&(input, component)| (input.origin, component))
 }
 
 impl Subject {
@@ -284,22 +364,22 @@ fn word_of<B: Interpreted>(bits: &[B], lane: usize, cell: usize) -> u64 {
     bits.get(cell).copied().unwrap_or_default().lane(lane)
 }
 
-/// Products of the Hessian with directions (components in the order of the inputs): one gradient pass
+/// Products of the Hessian of a seeded sum with directions (components in the order of the inputs): one gradient pass
 /// over dual numbers each.
 ///
 /// # Errors
 /// A trap or the step limit; a rule that is no gradient's.
 pub fn hessian_products(
     subject: &Subject,
-    loss: &Variable,
+    seeds: &[SeededCell],
     inputs: &[Variable],
     directions: &[Vec<f64>],
 ) -> Result<Hessian, DifferentiateError> {
-    let subject = &subject.prepared(std::slice::from_ref(loss), inputs, false);
+    let subject = &subject.prepared_for_seeds(seeds, inputs, false);
     // With one direction more a rule is found out that is no gradient's.
     let further = subject.program.has_rules.then(|| patternless(inputs.len()).collect::<Vec<f64>>());
     let all = directions.iter().chain(&further);
-    let mut hessian = products(subject, loss, inputs, all.map(|direction| direction.iter().copied()))?;
+    let mut hessian = products(subject, seeds, inputs, all.map(|direction| direction.iter().copied()))?;
     if let Some(further) = further {
         let all: Vec<&[f64]> = directions.iter().chain([&further]).map(Vec::as_slice).collect();
         check_symmetry(subject, &hessian, |n, m| {
@@ -339,24 +419,24 @@ fn check_symmetry(
 /// The products with directions, each of which is made when it is due.
 fn products<D: Iterator<Item = f64>>(
     subject: &Subject,
-    loss: &Variable,
+    seeds: &[SeededCell],
     inputs: &[Variable],
     directions: impl Iterator<Item = D>,
 ) -> Result<Hessian, DifferentiateError> {
-    let cell = subject.cell(loss)?;
+    let outputs = [room::copied(seeds)?];
     let mut history = Keeps::of(subject);
     let (gradient, products, trust) = (Vec::new(), Vec::new(), Trust::default());
-    let mut hessian = Hessian { value: 0, gradient, products, journeys: None, trust };
+    let mut hessian = Hessian { values: Vec::new(), gradient, products, journeys: None, trust };
     for direction in directions {
         let mut components = room::with_capacity(inputs.len())?;
         let origins = inputs.iter().map(|input| input.origin);
         components.extend(origins.zip(direction));
         let start = subject.lifted::<[u64; 2]>(&components)?;
-        let round = round(subject, history, &start, &[cell], Ok)?;
-        for (result, arrival) in round.results.iter().zip(round.arrivals) {
-            hessian.value = result.word();
+        let round = round(subject, history, &start, &outputs, Ok)?;
+        for arrival in round.arrivals {
+            hessian.values = arrival.turn.values;
             hessian.trust.add(&arrival.reports, arrival.loss_error);
-            let there = arrival.turn.step.abs_diff(start.step);
+            let there = arrival.turn.at.step.abs_diff(start.step);
             Journeys::add(&mut hessian.journeys, arrival.taken, there, arrival.cost);
             // All directions have one way: how long it is, is known now.
             history = history.of_length(there);
@@ -370,7 +450,7 @@ fn products<D: Iterator<Item = f64>>(
             hessian.trust.mended = round.mended;
         }
     }
-    if let Some(reports) = curved(subject, cell, inputs) {
+    if let Some(reports) = curved(subject, &outputs, inputs) {
         hessian.trust.reports.complete(&reports);
     }
     Ok(hessian)
@@ -379,28 +459,28 @@ fn products<D: Iterator<Item = f64>>(
 /// What a run there loses whose second derivatives aren't 0, though the first ones may be: dual numbers don't see it. The inputs move in a
 /// direction without a pattern, in which no sum of second derivatives is 0 by chance. None where something has no value that the
 /// Hessian gets by without.
-fn curved(subject: &Subject, loss: usize, inputs: &[Variable]) -> Option<Reports> {
+fn curved(subject: &Subject, outputs: &[Vec<SeededCell>], inputs: &[Variable]) -> Option<Reports> {
     let mut direction = room::with_capacity(inputs.len()).ok()?;
     direction.extend(inputs.iter().map(|input| input.origin).zip(patternless(inputs.len())));
     let mut machine = subject.machine(subject.lifted::<SecondOrder>(&direction).ok()?);
     machine.report_in(Reports::up_to(2));
-    let turning = Turning::of(subject, &[loss]);
+    let turning = Turning::of(subject, &cells_of(outputs).ok()?);
     Some(forward_until(subject, machine, turning.stops()).ok()?.reports().clone())
 }
 
-/// The Hessian: its product with each unit direction.
+/// The Hessian of a seeded sum: its product with each unit direction.
 ///
 /// # Errors
 /// A trap or the step limit.
 pub fn hessian(
     subject: &Subject,
-    loss: &Variable,
+    seeds: &[SeededCell],
     inputs: &[Variable],
 ) -> Result<Hessian, DifferentiateError> {
     let count = inputs.len();
-    let subject = &subject.prepared(std::slice::from_ref(loss), inputs, false);
+    let subject = &subject.prepared_for_seeds(seeds, inputs, false);
     let unit = |n: usize| (0..count).map(move |m| if m == n { 1.0 } else { 0.0 });
-    let hessian = products(subject, loss, inputs, (0..count).map(unit))?;
+    let hessian = products(subject, seeds, inputs, (0..count).map(unit))?;
     if subject.program.has_rules {
         let entry = |n: usize, m: usize| hessian.products.get(n).and_then(|row| row.get(m)).copied();
         check_symmetry(subject, &hessian, |n, m| entry(n, m).unwrap_or_default())?;
@@ -408,22 +488,27 @@ pub fn hessian(
     Ok(hessian)
 }
 
-/// The Taylor coefficients up to c_order of results along one input, by one run there.
+/// The Taylor coefficients up to c_order of results along a direction (components in the order of the inputs), by one run there. An input
+/// whose component is 0 doesn't move, so that a derivative by it need not exist.
 ///
 /// # Errors
 /// A trap or the step limit; a procedure with a rule, which such a run doesn't follow.
 pub fn taylor(
     subject: &Subject,
     outputs: &[Variable],
-    along: &Variable,
+    inputs: &[Variable],
+    direction: &[f64],
     order: usize,
 ) -> Result<Taylor, DifferentiateError> {
     if subject.program.has_rules {
         return Err(DifferentiateError::Ruled);
     }
-    let subject = &subject.prepared(outputs, std::slice::from_ref(along), false);
+    let moving = moving(inputs, direction)?;
+    let mut moved = room::with_capacity(moving.len())?;
+    moved.extend(moving.iter().map(|(input, _)| Variable::clone(input)));
+    let subject = &subject.prepared(outputs, &moved, false);
     let cells = cells(subject, outputs)?;
-    let start = subject.lifted::<Series>(&[(along.origin, 1.0)])?;
+    let start = subject.lifted::<Series>(&origins_of(&moving)?)?;
     let mut machine = subject.machine(start);
     machine.report_in(Reports::up_to(order));
     let machine = forward(subject, machine)?;

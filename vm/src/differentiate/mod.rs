@@ -1,5 +1,5 @@
-//! The driver of gradient mode: run forward, to the end or to a last `uncompute`, switch on, add 1 to the
-//! loss's adjoint, run backward, read the inputs' adjoints. Second order is the same pass over dual numbers, higher order a forward run
+//! The driver of gradient mode: run forward, to the end or to a last `uncompute`, switch on, seed the
+//! adjoints of results (a loss with 1), run backward, read the inputs' adjoints. Second order is the same pass over dual numbers, higher order a forward run
 //! over truncated Taylor series. Knows cells by their addresses; prints nothing.
 //!
 //! The method is that of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific
@@ -13,6 +13,7 @@ pub mod group;
 pub mod lift;
 pub mod matrices;
 pub mod pass;
+pub mod seeds;
 mod shows;
 mod turning;
 pub mod underway;
@@ -40,9 +41,10 @@ pub use astray::Astray;
 pub use by_hand::TurnedPass;
 pub use matrices::Origin;
 pub use pass::Gradient;
+pub use seeds::SeededCell;
 pub use shows::Shows;
 pub use turning::early_turn;
-pub use underway::gradient;
+pub use underway::{gradient, seeded_gradient};
 
 /// What is differentiated: a program at a start.
 #[derive(Clone, Debug)]
@@ -80,7 +82,7 @@ pub struct Trust {
     pub reports: Reports,
     /// Why the ways back were made again with a history, where they were: then they are exact.
     pub mended: Option<Astray>,
-    /// By how much the loss of a way back may differ from the loss of the way there, to first order: the
+    /// By how much the loss (or seeded sum) of a way back may differ from that of the way there, to first order: the
     /// differences of all values that the way back found again, times their adjoints. The greatest of all
     /// passes; 0 where the way back is exact. None where somebody wanted no judgement: then nobody knows whether the way back was
     /// the way there.
@@ -156,6 +158,22 @@ impl From<NotShown> for DifferentiateError {
     }
 }
 
+/// What derivatives are with respect to.
+fn independent(by: &[Variable], by_tape: bool) -> IndependentCells {
+    let mut independent = IndependentCells { on_tape: by_tape, ..IndependentCells::default() };
+    for variable in by {
+        match variable.origin {
+            Origin::Cell(cell) => match independent.cells.last_mut() {
+                Some(last) if last.end == cell as u32 => last.end += 1,
+                _ => independent.cells.push(cell as u32..cell as u32 + 1),
+            },
+            Origin::Stack(_) => independent.on_stack = true,
+            Origin::Tape(_) => independent.on_tape = true,
+        }
+    }
+    independent
+}
+
 impl Subject {
     /// A program at a start.
     ///
@@ -209,28 +227,31 @@ impl Subject {
         Subject { program: Arc::new(program), ..self.clone() }
     }
 
-    /// The same, prepared for some losses: with respect to what it is prepared for, or else to every number at the start.
+    /// The same, prepared for the seeded sum: with respect to what it is prepared for, or else to every number at the start. A cell
+    /// whose seed is 0 is no part of the sum.
     #[must_use]
-    pub fn for_losses(&self, losses: &[Variable]) -> Subject {
-        let losses: Vec<usize> = losses.iter().filter_map(|loss| self.cell(loss).ok()).collect();
-        self.with_program(self.program.for_losses(Some(&losses)))
+    pub fn for_seeds(&self, seeds: &[SeededCell]) -> Subject {
+        self.with_program(self.program.for_losses(Some(&self.summands(seeds))))
+    }
+
+    /// The same, prepared as [`Subject::prepared`] says, for the seeded sum.
+    #[must_use]
+    pub fn prepared_for_seeds(&self, seeds: &[SeededCell], by: &[Variable], by_tape: bool) -> Subject {
+        let independent = independent(by, by_tape);
+        self.with_program(self.program.differentiated_by(&independent, Some(&self.summands(seeds))))
+    }
+
+    /// The cells whose seeds aren't 0.
+    fn summands(&self, seeds: &[SeededCell]) -> Vec<usize> {
+        let summands = seeds.iter().filter(|seed| seed.weight(&self.program) != 0.0);
+        summands.map(|seed| seed.cell).collect()
     }
 
     /// The same, prepared for some losses with respect to some variables, and to what is on the input tape if `by_tape` holds. Nothing
     /// is carried to what doesn't depend on these, so that derivatives which aren't asked for need not exist.
     #[must_use]
     pub fn prepared(&self, losses: &[Variable], by: &[Variable], by_tape: bool) -> Subject {
-        let mut independent = IndependentCells { on_tape: by_tape, ..IndependentCells::default() };
-        for variable in by {
-            match variable.origin {
-                Origin::Cell(cell) => match independent.cells.last_mut() {
-                    Some(last) if last.end == cell as u32 => last.end += 1,
-                    _ => independent.cells.push(cell as u32..cell as u32 + 1),
-                },
-                Origin::Stack(_) => independent.on_stack = true,
-                Origin::Tape(_) => independent.on_tape = true,
-            }
-        }
+        let independent = independent(by, by_tape);
         let losses: Vec<usize> = losses.iter().filter_map(|loss| self.cell(loss).ok()).collect();
         self.with_program(self.program.differentiated_by(&independent, Some(&losses)))
     }

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use reviver_isa::mutants::{Rule, keeps};
-use reviver_isa::number::literal_bits;
 use serde::{Deserialize, Serialize};
 
 use crate::explain::{Explanation, explain};
@@ -18,7 +17,6 @@ use crate::reports::{Loss, Reports};
 use crate::room::{self, OutOfMemory};
 use crate::shown::ShownValue;
 use crate::state::shown_mark::ShownMark;
-use crate::state::values::Value;
 use crate::state::{Adjoints, State};
 use crate::stops::{Node, Stops};
 use crate::strategy::{Course, CourseCost, CourseHalt, Retention, Strategy, Taken};
@@ -26,14 +24,15 @@ use crate::trap::{Cause, Trap};
 use crate::travel::{Stop, Travel};
 
 use super::astray::{Astray, TurnFacts, judge, largest};
+use super::seeds::{SeededCell, SumSize, cells_of};
 use super::turning::Turning;
 use super::{DifferentiateError, Subject, Trust};
 
 /// A value and its gradient.
 #[derive(Debug)]
 pub struct Gradient {
-    /// The loss, as bits of the number system.
-    pub value: u64,
+    /// The values of the seeded cells, as bits of the number system: of a loss alone its value.
+    pub values: Vec<u64>,
     /// The adjoint of every real cell at the beginning, as bits. [`Variable::origin`] finds one.
     pub adjoints: Adjoints,
     /// Steps of the forward run.
@@ -64,10 +63,10 @@ impl Gradient {
         Gradient {
             taken,
             cost,
-            value: turn.value,
-            steps: turn.step.abs_diff(subject.start.step),
-            turned: Some(turn.position).filter(|&position| position < subject.program.end()),
-            steps_back: turn.step.abs_diff(state.step),
+            values: turn.values,
+            steps: turn.at.step.abs_diff(subject.start.step),
+            turned: Some(turn.at.position).filter(|&position| position < subject.program.end()),
+            steps_back: turn.at.step.abs_diff(state.step),
             drops: state.counters.drops,
             memory_bytes: state.bytes().saturating_add(history_bytes),
             history_bytes,
@@ -78,11 +77,9 @@ impl Gradient {
     }
 }
 
-/// A run there and, for each of some losses, back in gradient mode.
-pub(super) struct Round<B, T> {
-    /// The losses at the end of the way there.
-    pub results: Vec<B>,
-    /// What the ways back arrived with, a loss each.
+/// A primal sweep and, for each list of seeds, a reverse sweep in gradient mode.
+pub(super) struct Round<T> {
+    /// What the reverse sweeps arrived with, in the order of the lists.
     pub arrivals: Vec<T>,
     /// Why the ways back were made again with a history, where they were.
     pub mended: Option<Astray>,
@@ -103,19 +100,19 @@ pub(super) struct Arrival<B = u64> {
     pub thread_bytes: usize,
 }
 
-/// Goes there and back from a start, and keeps of each arrival what `keep` makes of it. A way back in
+/// Goes there and back from a start for each list of seeds, and keeps of each arrival what `keep` makes of it. A way back in
 /// floats that isn't the way there is made again, with a history.
 pub(super) fn round<B: Interpreted, T>(
     subject: &Subject,
     history: Keeps,
     start: &State<B>,
-    losses: &[usize],
+    outputs: &[Vec<SeededCell>],
     keep: impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
-) -> Result<Round<B, T>, DifferentiateError> {
-    match attempt(subject, Pass::new(subject, start, history)?, start, losses, &keep) {
+) -> Result<Round<T>, DifferentiateError> {
+    match attempt(subject, Pass::new(subject, start, history)?, start, outputs, &keep) {
         Err(Stopped::Astray(reason)) if history.is_mended(subject) => {
             let pass = Pass::again(subject, start, &reason)?;
-            let again = attempt(subject, pass, start, losses, &keep).map_err(Stopped::error)?;
+            let again = attempt(subject, pass, start, outputs, &keep).map_err(Stopped::error)?;
             Ok(Round { mended: Some(reason), ..again })
         }
         other => other.map_err(Stopped::error),
@@ -218,23 +215,24 @@ fn attempt<B: Interpreted, T>(
     subject: &Subject,
     mut pass: Pass<B>,
     start: &State<B>,
-    losses: &[usize],
+    outputs: &[Vec<SeededCell>],
     keep: &impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
-) -> Result<Round<B, T>, Stopped> {
-    let turning = Turning::of(subject, losses);
+) -> Result<Round<T>, Stopped> {
+    let turning = Turning::of(subject, &cells_of(outputs)?);
     pass.there(subject, &turning)?;
-    let reals = &pass.course.machine().state().reals;
-    let results = room::mapped(losses, |&loss| reals.get(loss).copied().unwrap_or_default())?;
-    let mut arrivals = room::with_capacity(losses.len())?;
+    let mut arrivals = room::with_capacity(outputs.len())?;
     let mut end = Some(pass);
-    for (n, &loss) in losses.iter().enumerate() {
-        let pass =
-            if n + 1 == losses.len() { end.take() } else { end.as_ref().map(Pass::try_clone).transpose()? };
+    for (n, seeds) in outputs.iter().enumerate() {
+        let pass = if n + 1 == outputs.len() {
+            end.take()
+        } else {
+            end.as_ref().map(Pass::try_clone).transpose()?
+        };
         let Some(mut pass) = pass else { break };
-        let loss_error = pass.whole(subject, start, (n, loss), &turning)?;
+        let loss_error = pass.whole(subject, start, (n, seeds), &turning)?;
         arrivals.push(keep(pass.arrival(loss_error))?);
     }
-    Ok(Round { results, arrivals, mended: None })
+    Ok(Round { arrivals, mended: None })
 }
 
 /// A way there and back, and how far it has come.
@@ -246,24 +244,35 @@ pub(super) struct Pass<B = u64> {
     pub turn: Option<Turn>,
 }
 
-/// The end of a way there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// The end of a primal sweep.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Turn {
+    pub at: TurnPoint,
+    /// What the reverse sweep begins with, and the bits of these cells there.
+    pub seeds: Vec<SeededCell>,
+    pub values: Vec<u64>,
+}
+
+impl Turn {
+    fn facts(&self, program: &Program) -> TurnFacts {
+        self.at.facts(SumSize::of(program, &self.seeds, &self.values))
+    }
+}
+
+/// Where a primal sweep ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TurnPoint {
     pub step: i64,
-    /// Where in main it lies.
+    /// The instruction of main before which it ends.
     pub position: u32,
-    /// The cell of the loss, and its bits.
-    pub loss: u64,
-    pub value: u64,
     /// The greatest magnitude of a number there and at the start.
     pub largest: f64,
 }
 
-impl Turn {
+impl TurnPoint {
     /// What the reverse sweep that begins there is judged by.
-    pub fn facts(&self, program: &Program) -> TurnFacts {
-        let loss = program.approximate(Value::Real(self.value));
-        TurnFacts { position: self.position, largest: self.largest, loss }
+    pub fn facts(self, sum: SumSize) -> TurnFacts {
+        TurnFacts { position: self.position, largest: self.largest, sum }
     }
 }
 
@@ -288,8 +297,9 @@ impl<B: Interpreted> Pass<B> {
         Ok(pass)
     }
 
+    /// A copy of a pass that hasn't turned yet.
     fn try_clone(&self) -> Result<Pass<B>, OutOfMemory> {
-        Ok(Pass { course: self.course.try_clone()?, history: self.history, turn: self.turn })
+        Ok(Pass { course: self.course.try_clone()?, history: self.history, turn: None })
     }
 
     /// Runs to where it is to turn round.
@@ -297,33 +307,31 @@ impl<B: Interpreted> Pass<B> {
         Ok(forward_to(subject, self.history, &mut self.course, turning.stops())?)
     }
 
-    /// Switches gradient mode on and adds 1 to the adjoint of the loss.
-    fn turn_round(&mut self, start: &State<B>, loss: usize) -> Result<Turn, OutOfMemory> {
-        let turn = turn_round(self.course.machine_mut(), start, loss)?;
-        self.turn = Some(turn);
-        Ok(turn)
+    /// Switches gradient mode on and seeds the adjoints.
+    fn turn_round(&mut self, start: &State<B>, seeds: &[SeededCell]) -> Result<(), OutOfMemory> {
+        let (seeds, mut values) = (room::copied(seeds)?, Vec::new());
+        let at = turn_round(self.course.machine_mut(), start, &seeds, &mut values)?;
+        self.turn = Some(Turn { at, seeds, values });
+        Ok(())
     }
 
-    /// Goes the rest of the way there, and back to the start; how wrong the loss of that may be, see
-    /// [`Trust::loss_error`]. The loss is a cell, with its place among those that are differentiated.
+    /// Goes the rest of the way there, and back to the start; how wrong the seeded sum of that may be, see
+    /// [`Trust::loss_error`]. `output` is the place of the seeds among the lists of a [`round`].
     pub fn whole(
         &mut self,
         subject: &Subject,
         start: &State<B>,
-        (output, loss): (usize, usize),
+        (output, seeds): (usize, &[SeededCell]),
         turning: &Turning,
     ) -> Result<Option<f64>, Stopped> {
-        let turn = match self.turn {
-            Some(turn) => turn,
-            None => {
-                self.there(subject, turning)?;
-                self.turn_round(start, loss)?
-            }
-        };
-        let Some(shows) = &subject.shows else { return self.back(subject, start, turn) };
+        if self.turn.is_none() {
+            self.there(subject, turning)?;
+            self.turn_round(start, seeds)?;
+        }
+        let Some(shows) = &subject.shows else { return self.back(subject, start) };
         let counters = &mut self.course.machine_mut().state_mut().counters;
         counters.shown = shows.begin_reverse(output, counters.shown);
-        let swept = self.back(subject, start, turn);
+        let swept = self.back(subject, start);
         // The rules of a sweep that diverged may have shown wrong values.
         if !matches!(swept, Err(Stopped::Astray(_))) {
             shows.settle(&subject.program)?;
@@ -332,12 +340,13 @@ impl<B: Interpreted> Pass<B> {
     }
 
     /// Goes back to the start from the turn.
-    fn back(&mut self, subject: &Subject, start: &State<B>, turn: Turn) -> Result<Option<f64>, Stopped> {
+    fn back(&mut self, subject: &Subject, start: &State<B>) -> Result<Option<f64>, Stopped> {
         backward(subject, self.history, &mut self.course, start.own_steps())?;
         if !self.history.level::<B>(subject).is_checked() {
             return Ok(None);
         }
-        judge(self.course.machine(), start, turn.facts(&subject.program)).map(Some).map_err(Stopped::Astray)
+        let facts = self.turn.as_ref().map(|turn| turn.facts(&subject.program)).unwrap_or_default();
+        judge(self.course.machine(), start, facts).map(Some).map_err(Stopped::Astray)
     }
 
     /// What has come to the start.
@@ -352,23 +361,30 @@ impl<B: Interpreted> Pass<B> {
     }
 }
 
-/// Switches gradient mode on in a machine that has come to its turn, and adds 1 to the adjoint of the loss.
+/// Switches gradient mode on in a machine that has come to its turn, and seeds the adjoints. `values` receives the bits of the seeded
+/// cells.
 pub(super) fn turn_round<B: Interpreted>(
     machine: &mut Machine<B>,
     start: &State<B>,
-    loss: usize,
-) -> Result<Turn, OutOfMemory> {
+    seeds: &[SeededCell],
+    values: &mut Vec<u64>,
+) -> Result<TurnPoint, OutOfMemory> {
     // The last thing that can fail comes first.
+    room::resize(values, seeds.len())?;
     machine.state_mut().make_adjoints()?;
     let (program, state) = (machine.program(), machine.state());
-    let value = state.reals.get(loss).map_or(0, |bits| bits.word());
+    for (value, seed) in values.iter_mut().zip(seeds) {
+        *value = state.reals.get(seed.cell).map_or(0, |bits| bits.word());
+    }
     let largest = largest(program, &start.reals).max(largest(program, &state.reals));
     let (step, position) = (state.step, state.position);
-    let one = B::of_word(literal_bits(program.module().real, 1.0));
     let state = machine.state_mut();
     state.set_mode(true);
-    state.adjoints_mut().cells.get_mut(loss).into_iter().for_each(|adjoint| *adjoint = one);
-    Ok(Turn { step, position, loss: loss as u64, value, largest })
+    let adjoints = &mut state.adjoints_mut().cells;
+    for seed in seeds {
+        adjoints.get_mut(seed.cell).into_iter().for_each(|adjoint| *adjoint = B::of_word(seed.seed));
+    }
+    Ok(TurnPoint { step, position, largest })
 }
 
 impl Subject {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::history::Residues;
 use crate::program::Program;
 use crate::reports::Reports;
+use crate::room;
 use crate::state::digest::{independent_digest, state_digest};
 use crate::state::{Part, State};
 use crate::strategy::{Course, CourseCost, Retention, SavedCourse, Strategy};
@@ -16,6 +17,7 @@ use crate::travel::Travel;
 
 use super::astray::Astray;
 use super::pass::{Gradient, Keeps, Pass, Stopped, Turn};
+use super::seeds::SeededCell;
 use super::turning::Turning;
 use super::{DifferentiateError, Subject, Variable};
 
@@ -48,8 +50,12 @@ impl SoFar {
     /// another state does.
     pub(crate) fn is_of(&self, program: &Program, state: &State) -> bool {
         let length = program.module().code.len();
-        let is_there = |turn: Turn| turn.loss < state.reals.len() as u64 && turn.position as usize <= length;
-        self.reports.are_of(length) && self.turn.is_none_or(is_there)
+        let is_there = |turn: &Turn| {
+            turn.at.position as usize <= length
+                && turn.values.len() == turn.seeds.len()
+                && turn.seeds.iter().all(|seed| seed.cell < state.reals.len())
+        };
+        self.reports.are_of(length) && self.turn.as_ref().is_none_or(is_there)
     }
 }
 
@@ -72,24 +78,35 @@ impl<E: Into<DifferentiateError>> From<E> for Halted {
 /// # Errors
 /// A trap or the step limit, in either direction; a way back that isn't the way there; no memory for it.
 pub fn gradient(subject: &Subject, loss: &Variable) -> Result<Gradient, DifferentiateError> {
-    gradient_from(subject, loss, None).map_err(|halted| halted.error)
+    seeded_gradient(subject, &subject.seeds_of(loss)?)
 }
 
-/// The gradient of a loss with respect to every cell, from the start or from where it was stopped.
+/// The gradient of the seeded sum Σ seed·value with respect to every cell: a vector–Jacobian product. Each seed is of another cell.
 ///
 /// # Errors
-/// As [`super::gradient`]; and what can't be gone on with.
-pub fn gradient_from(subject: &Subject, loss: &Variable, from: Option<Underway>) -> Result<Gradient, Halted> {
-    let subject = &subject.for_losses(std::slice::from_ref(loss));
+/// As [`gradient`].
+pub fn seeded_gradient(subject: &Subject, seeds: &[SeededCell]) -> Result<Gradient, DifferentiateError> {
+    gradient_from(subject, seeds, None).map_err(|halted| halted.error)
+}
+
+/// The gradient of the seeded sum with respect to every cell, from the start or from where it was stopped.
+///
+/// # Errors
+/// As [`gradient`]; and what can't be gone on with.
+pub fn gradient_from(
+    subject: &Subject,
+    seeds: &[SeededCell],
+    from: Option<Underway>,
+) -> Result<Gradient, Halted> {
+    let subject = &subject.for_seeds(seeds);
     let mut pass = match from {
-        Some(underway) => resumed(subject, loss, underway)?,
+        Some(underway) => resumed(subject, seeds, underway)?,
         None => Pass::new(subject, &subject.start, Keeps::of(subject))?,
     };
-    let cell = subject.cell(loss)?;
-    let turning = Turning::of(subject, &[cell]);
+    let turning = Turning::of(subject, &room::mapped(seeds, |seed| seed.cell)?);
     let mut mended = pass.history.is_mending().then_some(Astray::Before);
     loop {
-        match pass.whole(subject, &subject.start, (0, cell), &turning) {
+        match pass.whole(subject, &subject.start, (0, seeds), &turning) {
             Ok(loss_error) => return Ok(Gradient::new(subject, pass.arrival(loss_error), mended)),
             Err(Stopped::Astray(reason)) if pass.history.is_mended(subject) => {
                 // The next round needs the memory.
@@ -120,7 +137,7 @@ fn halted(subject: &Subject, pass: Pass, error: DifferentiateError) -> Halted {
 }
 
 /// Goes on with what was stopped.
-fn resumed(subject: &Subject, loss: &Variable, underway: Underway) -> Result<Pass, DifferentiateError> {
+fn resumed(subject: &Subject, seeds: &[SeededCell], underway: Underway) -> Result<Pass, DifferentiateError> {
     let Underway { state, residues, so_far, course } = underway;
     let mends = so_far.as_ref().is_some_and(|so_far| so_far.mends);
     let retention = course.as_ref().map(SavedCourse::retention);
@@ -131,7 +148,7 @@ fn resumed(subject: &Subject, loss: &Variable, underway: Underway) -> Result<Pas
         Keeps::Nothing if kept.has_history => Keeps::Asked(retention.unwrap_or(Retention::RESIDUES), None),
         asked => asked,
     };
-    check(subject, loss, &state, (history, kept), so_far.as_ref())
+    check(subject, seeds, &state, (history, kept), so_far.as_ref())
         .map_err(|why| DifferentiateError::NotResumed { why })?;
     let mut machine = subject.machine_at(state, residues);
     let mut turn = None;
@@ -169,18 +186,18 @@ impl KeptInFile {
 /// Whether what comes of a state is the gradient at the start, as far as that can be told beforehand.
 fn check(
     subject: &Subject,
-    loss: &Variable,
+    seeds: &[SeededCell],
     state: &State,
     (history, kept): (Keeps, KeptInFile),
     so_far: Option<&SoFar>,
 ) -> Result<(), &'static str> {
-    let turn = so_far.and_then(|so_far| so_far.turn);
+    let turn = so_far.and_then(|so_far| so_far.turn.as_ref());
     let in_rule = state.calls.iter().any(|call| call.part != Part::Whole);
     let is_watched = so_far.is_some_and(|so_far| so_far.reports.watch().is_some());
     if so_far.is_some_and(|so_far| so_far.start != digest(subject)) {
         Err("it began with other inputs, or was differentiated with respect to others")
-    } else if turn.is_some_and(|turn| subject.cell(loss).is_ok_and(|cell| turn.loss != cell as u64)) {
-        Err("it is on its way back from another loss")
+    } else if turn.is_some_and(|turn| turn.seeds != seeds) {
+        Err("it is on its way back from another loss, or with other seeds")
     } else if turn.is_none() && (state.mode() || in_rule) {
         Err("gradient mode is on there, and it isn't known whose gradient it is")
     } else if state.own_steps() < subject.start.own_steps() {

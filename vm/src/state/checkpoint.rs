@@ -27,7 +27,7 @@ use crate::travel::Track;
 
 /// The first bytes of every state file.
 pub const MAGIC: [u8; 8] = *b"RVRSTATE";
-const VERSION: u16 = 11;
+const VERSION: u16 = 12;
 /// Where the checksum stands, and where what it covers begins.
 const CHECKSUM: usize = MAGIC.len() + 2;
 const HEADER: usize = CHECKSUM + 4;

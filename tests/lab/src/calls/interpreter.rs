@@ -100,7 +100,7 @@ fn differentiated(subject: &CallSubject, losses: &[CallCell], lane: &[u64]) -> C
             Err(DifferentiateError::StepLimit { .. }) => return CallOutcome::StepLimit,
             Err(_) => return CallOutcome::NoDerivative,
         };
-        values.push(found.value);
+        values.extend(found.values);
         derivatives.extend(subject.real_inputs().map(|cell| found.adjoints.cells[cell.address]));
         is_noted |= found.trust.mended.is_some() || !found.trust.reports.is_empty();
     }

@@ -35,8 +35,9 @@ pub fn hessians(subject: &Subject) -> Result<(), String> {
     for _ in 0..LOSSES.min(cells.len()) {
         let loss = rng.pick(&cells).clone();
         let inputs = reached(&differentiated, &loss, &cells);
-        // What traps has no Hessian.
-        if let Ok(hessian) = hessian(&differentiated, &loss, &inputs) {
+        // A value on a stack is no loss, and what traps has no Hessian.
+        let seeds = differentiated.seeds_of(&loss);
+        if let Ok(hessian) = seeds.and_then(|seeds| hessian(&differentiated, &seeds, &inputs)) {
             symmetric(&hessian, rounding)?;
             as_differences(&differentiated, &loss, &inputs, &hessian, &mut rng)?;
         }

@@ -30,7 +30,7 @@ type Outcome = (u64, Vec<Vec<u64>>, u64, u64, Vec<(u32, Loss, Tally)>);
 fn outcome(gradient: Gradient) -> Outcome {
     let adjoints = gradient.adjoints;
     let lists = vec![adjoints.cells, adjoints.stack, adjoints.input, adjoints.output];
-    (gradient.value, lists, gradient.drops, gradient.steps_back, gradient.trust.reports.iter().collect())
+    (gradient.values[0], lists, gradient.drops, gradient.steps_back, gradient.trust.reports.iter().collect())
 }
 
 /// The gradient of the first result that has one is the same by every strategy, and the step at which it traps, if it does.

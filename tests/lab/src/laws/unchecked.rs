@@ -45,7 +45,8 @@ pub fn gradients(subject: &Subject) -> Result<(), String> {
         return Ok(());
     }
     let found = gradient(&unchecked, &loss).map_err(|error| format!("unchecked there is none: {error}"))?;
-    let told = |found: &Gradient| (found.value, found.adjoints.cells.clone(), found.steps, found.steps_back);
+    let told =
+        |found: &Gradient| (found.values[0], found.adjoints.cells.clone(), found.steps, found.steps_back);
     same("the unchecked gradient", told(&found), told(&expected))?;
     // Where values have no room to be wrong nobody is asked.
     same("what is judged", found.trust.loss_error, None)

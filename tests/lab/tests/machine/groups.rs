@@ -19,8 +19,8 @@ use reviver_lab::calls::subject::opened;
 use reviver_lab::campaign;
 use reviver_lab::generate::Profile;
 use reviver_lab::subject::Subject;
-use reviver_vm::differentiate::early_turn;
 use reviver_vm::differentiate::group::{GROUP, InGroup};
+use reviver_vm::differentiate::{SeededCell, early_turn};
 use reviver_vm::stops::Stops;
 use reviver_vm::{CheckLevel, Machine, Program, ShownMark};
 
@@ -76,7 +76,8 @@ impl Trial {
         let jit = Jit::new().unwrap();
         let alone = Arc::new(TurningRoutes::new(program, &jit, first, level));
         let cells: Vec<(Class, usize)> = given.iter().map(|given| (given.class, given.cell)).collect();
-        let group = GroupRoutes::new(program, &jit, &alone, &losses, &cells);
+        let rows: Vec<Vec<usize>> = losses.iter().map(|&loss| vec![loss]).collect();
+        let group = GroupRoutes::new(program, &jit, &alone, &rows, &cells);
         Some(Trial { start, given, losses, alone, group, may_be_needless: false })
     }
 
@@ -96,9 +97,15 @@ impl Trial {
         self.given.iter().map(own).collect()
     }
 
+    /// Of each loss, whose seed is 1.
+    fn seeds(&self) -> Vec<Vec<SeededCell>> {
+        let seed = |&cell: &usize| vec![SeededCell::loss(self.start.program(), cell)];
+        self.losses.iter().map(seed).collect()
+    }
+
     fn group(&self, lanes: &[InGroup<u64>]) -> Option<(GroupEnd, Found)> {
         let routes = self.group.as_ref()?;
-        let mut room = routes.room(&self.start).unwrap()?;
+        let mut room = routes.room(&self.start, self.seeds()).unwrap()?;
         lanes.iter().enumerate().for_each(|(n, bits)| room.give(n, *bits));
         let mut found: Found = Vec::new();
         // What one group leaves in the room is nothing to the next one.
@@ -106,7 +113,7 @@ impl Trial {
         for _ in 0..2 {
             found.clear();
             end = routes.run(&mut room, (MOST, SLACK), |_, gradient| {
-                let mut row: InGroup<Vec<u64>> = gradient.values.map(|value| vec![value]);
+                let mut row: InGroup<Vec<u64>> = gradient.values[0].map(|value| vec![value]);
                 for given in self.given.iter().filter(|given| given.class == Class::Real) {
                     let adjoints = gradient.adjoint(given.cell);
                     row.iter_mut().zip(adjoints).for_each(|(row, bits)| row.push(bits));
@@ -128,14 +135,14 @@ impl Trial {
         }
         let mut room = BareRoom::default();
         let mut found = Vec::new();
-        let losses = self.losses.iter().copied();
+        let seeds = self.seeds();
+        let losses = seeds.iter().map(Vec::as_slice);
         let reals: Vec<Given> =
             self.given.iter().copied().filter(|given| given.class == Class::Real).collect();
-        let progress =
-            self.alone.run_bare((&self.start, losses), &mut room, (MOST, SLACK), |_, trip, adjoints| {
-                let own = reals.iter().map(|given| adjoints[given.cell]);
-                found.push(std::iter::once(trip.value).chain(own).collect::<Vec<u64>>());
-            });
+        let progress = self.alone.run_bare((&self.start, losses), &mut room, (MOST, SLACK), |_, _, room| {
+            let own = reals.iter().map(|given| room.adjoints()[given.cell]);
+            found.push(room.values().iter().copied().chain(own).collect::<Vec<u64>>());
+        });
         (progress.end == BareEnd::Done).then_some(found)
     }
 

@@ -321,7 +321,8 @@ fn records_hold_numbers_and_cost_what_they_can() {
 /// What a gradient has seen and where it turned, as a file could tell it.
 type Told = (BTreeMap<(u32, Loss), Tally>, Option<Watched>, Option<Turned>);
 type Watched = (u64, Option<(u32, f64)>, Option<(u32, f64)>, f64);
-type Turned = (i64, u32, u64, u64, f64);
+/// The step, position and greatest number of a turning point; cells with their seeds; what these hold.
+type Turned = ((i64, u32, f64), Vec<(usize, u64)>, Vec<u64>);
 
 /// Whether a state with that is accepted; if not, with what it is refused.
 fn told((tallies, watch, turn): Told) -> Result<(), &'static str> {
@@ -338,17 +339,20 @@ fn told((tallies, watch, turn): Told) -> Result<(), &'static str> {
 #[test]
 fn what_a_gradient_tells_is_of_its_program() {
     let Middle { program, state, .. } = middle();
-    let (at, cell) = (program.module().code.len() as u32, state.reals.len() as u64);
+    let (at, cell) = (program.module().code.len() as u32, state.reals.len());
     let seen = |at| BTreeMap::from([((at, Loss::Converted), Tally::default())]);
     let freed = |at| Some((at, 1.0));
+    let turned = |position, cell| Some(((0, position, 0.0), vec![(cell, 0)], vec![0]));
     assert_eq!(told((seen(at - 1), Some((0, freed(at - 1), freed(at - 1), 0.0)), None)), Ok(()));
-    assert_eq!(told((BTreeMap::new(), None, Some((i64::MIN, 1, cell - 1, u64::MAX, f64::NAN)))), Ok(()));
+    let any = Some(((i64::MIN, 1, f64::NAN), vec![(cell - 1, u64::MAX)], vec![u64::MAX]));
+    assert_eq!(told((BTreeMap::new(), None, any)), Ok(()));
     for wrong in [
         (seen(at), None, None),
         (BTreeMap::new(), Some((0, freed(at), None, 0.0)), None),
         (BTreeMap::new(), Some((0, None, freed(at), 0.0)), None),
-        (BTreeMap::new(), None, Some((0, 1, cell, 0, 0.0))),
-        (BTreeMap::new(), None, Some((0, at + 1, 0, 0, 0.0))),
+        (BTreeMap::new(), None, turned(1, cell)),
+        (BTreeMap::new(), None, turned(at + 1, 0)),
+        (BTreeMap::new(), None, Some(((0, 1, 0.0), vec![(0, 0)], Vec::new()))),
     ] {
         assert_eq!(told(wrong), Err("what it tells of a gradient is of another program"));
     }

@@ -44,7 +44,7 @@ fn expected(program: &Arc<Program>, loss: usize, inputs: &[ShaderCell], words: &
     }
     let reals = inputs.iter().filter(|cell| cell.space == Space::Reals);
     let adjoints = reals.map(|cell| found.adjoints.cells.get(cell.address).copied().unwrap_or(0));
-    ExpectedOutcome::Arrived { words: adjoints.chain([found.value]).collect(), steps: found.steps }
+    ExpectedOutcome::Arrived { words: adjoints.chain(found.values).collect(), steps: found.steps }
 }
 
 /// How many lanes arrived, and how many should have.

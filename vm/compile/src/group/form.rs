@@ -54,8 +54,8 @@ impl FromIterator<u32> for SpreadInts {
 /// What a group begins a form with, and what nobody asks for behind it.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupStart<'g> {
-    /// The cells of the losses, one a row: no other real has an adjoint.
-    pub losses: &'g [usize],
+    /// The cells that are seeded, a list for each row: no other real has an adjoint.
+    pub rows: &'g [Vec<usize>],
     /// Integers that may differ between lanes.
     pub ints: SpreadInts,
     /// What nobody reads in memory where the form has arrived.
@@ -94,11 +94,11 @@ impl GroupForm {
         }
         let spreads = vec![Spread::Common; form.definitions.len()];
         let is_followed = followed(&form, to);
-        let GroupStart { losses, ints, settled } = begun;
-        let (rows, adjoints, unread) = (losses.len(), WrittenAdjoints::Anywhere, BTreeSet::new());
+        let GroupStart { rows: seeded, ints, settled } = begun;
+        let (rows, adjoints, unread) = (seeded.len(), WrittenAdjoints::Anywhere, BTreeSet::new());
         let mut group = GroupForm { form, rows, spreads, ints, adjoints, unread, is_followed };
         while group.spread_further() {}
-        group.adjoints = group.written_adjoints(losses);
+        group.adjoints = group.written_adjoints(seeded.iter().flatten());
         group.unread = group.unread_stores(&settled);
         group.is_possible().then_some(group)
     }
@@ -159,10 +159,10 @@ impl GroupForm {
     }
 
     /// The adjoints that a store makes others than 0, or that are others at first.
-    fn written_adjoints(&self, losses: &[usize]) -> WrittenAdjoints {
+    fn written_adjoints<'c>(&self, seeded: impl Iterator<Item = &'c usize>) -> WrittenAdjoints {
         let ops =
             self.followed_blocks().flat_map(|block| &block.ops).filter_map(|&value| self.form.op(value));
-        let mut cells: BTreeSet<u32> = losses.iter().map(|&loss| loss as u32).collect();
+        let mut cells: BTreeSet<u32> = seeded.map(|&cell| cell as u32).collect();
         for op in ops.filter(|op| op.kind == OpKind::Store(Space::Adjoints)) {
             let value = op.operands.get(1).and_then(|&value| self.form.op(value));
             match self.cell(op) {

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use reviver_isa::instruction::Class;
 use reviver_vm::State;
+use reviver_vm::differentiate::SeededCell;
 use reviver_vm::differentiate::group::{
-    CellMiss, GROUP, GroupCells, GroupTurn, InGroup, JudgedCells, SeenInGroup, turn_group,
+    CellMiss, GROUP, GroupCells, GroupTurn, InGroup, JudgedCells, SeenInGroup, sum_sizes, turn_group,
 };
+use reviver_vm::differentiate::seeds::SumSize;
 use reviver_vm::room::{self, OutOfMemory};
 use reviver_vm::watch::Watch;
 
@@ -34,8 +36,12 @@ pub struct GroupRoom {
     pub(super) reals: Vec<InGroup<u64>>,
     pub(super) adjoints: Vec<InGroup<u64>>,
     pub(super) seen: SeenInGroup,
-    /// The losses where the way there has ended, by row.
+    /// The seeds of each row.
+    pub(super) seeds: Vec<Vec<SeededCell>>,
+    /// The seeded cells where the way there has ended, row after row.
     pub(super) values: Vec<InGroup<u64>>,
+    /// The sizes of the seeded sums, by row.
+    sums: Vec<InGroup<SumSize>>,
     judged: JudgedCells,
     /// Memory of the judge.
     pub(super) misses: Vec<CellMiss>,
@@ -44,8 +50,8 @@ pub struct GroupRoom {
 }
 
 impl GroupRoom {
-    /// Makes the cells of all starts those of a state but for those that lanes are given, and room for what some ways demand with so many losses at once, which leave some cells as
-    /// they are at the start.
+    /// Makes the cells of all starts those of a state but for those that lanes are given, and room for what some ways demand with a row for each list of seeds,
+    /// which leave some cells as they are at the start.
     ///
     /// # Errors
     /// There is no memory for that.
@@ -53,8 +59,9 @@ impl GroupRoom {
         state: &State,
         given: &[(Class, usize)],
         (made_for, settled): (&Arc<RoomToken>, &KnownCells),
-        (demands, rows): ([Demands; 2], usize),
+        (demands, seeds): ([Demands; 2], Vec<Vec<SeededCell>>),
     ) -> Result<GroupRoom, OutOfMemory> {
+        let rows = seeds.len();
         let is_settled = |class, cell: usize| settled.bits(class, cell as u32).is_some();
         let most = |of: fn(&Demands) -> u32| demands.iter().map(of).max().unwrap_or(0) as usize;
         let (ints, reals) = (state.ints.len(), state.reals.len());
@@ -69,7 +76,9 @@ impl GroupRoom {
             reals: room::zeros(all_reals)?,
             adjoints: room::zeros(all_reals * rows)?,
             seen: SeenInGroup { largest: [0.0; GROUP], errors: room::zeros(rows)? },
-            values: room::zeros(rows)?,
+            values: room::zeros(seeds.iter().map(Vec::len).sum())?,
+            sums: room::zeros(rows)?,
+            seeds,
             judged: JudgedCells::of([ints, reals], is_settled),
             misses: Vec::new(),
             begun: state.own_steps(),
@@ -109,20 +118,27 @@ impl GroupRoom {
         room::zero(self.reals.get_mut(self.start_reals.len()..).unwrap_or_default());
     }
 
-    /// Turns: the losses are read, one a row, the adjoints are 0 but for theirs, and the cells of calls what they are before any is open. Only some adjoints, by their cells, were
+    /// Turns: the seeded cells are read, the adjoints are 0 but for theirs, and the cells of calls what they are before any is open. Only some adjoints, by their cells, were
     /// ever others than 0.
-    pub(super) fn turn(&mut self, losses: &[usize], written: Option<RangeInclusive<u32>>) {
-        for (value, &loss) in self.values.iter_mut().zip(losses) {
-            *value = self.reals.get(loss).copied().unwrap_or_default();
+    pub(super) fn turn(&mut self, written: Option<RangeInclusive<u32>>) {
+        let mut values = &mut self.values[..];
+        for (seeds, sum) in self.seeds.iter().zip(&mut self.sums) {
+            let (own, others) = values.split_at_mut(seeds.len().min(values.len()));
+            for (value, seed) in own.iter_mut().zip(seeds) {
+                *value = self.reals.get(seed.cell).copied().unwrap_or_default();
+            }
+            *sum = sum_sizes(seeds, own);
+            values = others;
         }
+        let rows = self.seeds.len();
         self.vacate();
         if let Some(written) = written {
-            let first = *written.start() as usize * losses.len();
-            let end = (*written.end() as usize).saturating_add(1).saturating_mul(losses.len());
+            let first = *written.start() as usize * rows;
+            let end = (*written.end() as usize).saturating_add(1).saturating_mul(rows);
             let end = end.min(self.adjoints.len());
             room::zero(self.adjoints.get_mut(first..end).unwrap_or_default());
         }
-        turn_group(&mut self.ints, &mut self.adjoints, losses);
+        turn_group(&mut self.ints, &mut self.adjoints, &self.seeds);
     }
 
     /// The cells of the starts, and those that code has worked on.
@@ -147,7 +163,7 @@ impl GroupRoom {
         let mut misses = std::mem::take(&mut self.misses);
         let seen = (watch, &self.seen);
         let is_vouched =
-            turn.vouched(&self.judged, self.cells(), &self.adjoints, seen, &self.values, &mut misses);
+            turn.vouched(&self.judged, self.cells(), &self.adjoints, seen, &self.sums, &mut misses);
         self.misses = misses;
         is_vouched
     }

@@ -1,4 +1,4 @@
-//! The two ways of a gradient for a group, and several losses at once. What a group comes to is what each of its lanes comes to alone, to the last bit: code makes the same
+//! The two ways of a gradient for a group, and several lists of seeds at once, a row for each. What a group comes to is what each of its lanes comes to alone, to the last bit: code makes the same
 //! operations in the same order, and the judge is the same. Interprets nothing.
 
 use std::ops::RangeInclusive;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
+use reviver_vm::differentiate::SeededCell;
 use reviver_vm::differentiate::group::{GroupTurn, InGroup};
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::travel::{Leg, Travel};
@@ -33,8 +34,8 @@ pub struct GroupRoutes {
     /// What the way back leaves as it is at the start, whatever that is: nothing writes or judges it.
     settled: KnownCells,
     level: CheckLevel,
-    /// The cells of the losses, one a row.
-    losses: Vec<usize>,
+    /// The cells that are seeded, a list for each row.
+    rows: Vec<Vec<usize>>,
     given: Vec<(Class, usize)>,
     /// What rooms are known by that were made for these ways: native code asks nothing of cells.
     rooms: Arc<RoomToken>,
@@ -63,13 +64,13 @@ pub enum GroupEnd {
     GivenUp,
 }
 
-/// What a group has come to for one of its losses.
+/// What a group has come to for one of its rows.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupGradient<'g> {
     row: usize,
     rows: usize,
-    /// The bits of the loss in each lane.
-    pub values: InGroup<u64>,
+    /// The bits of the seeded cells in each lane.
+    pub values: &'g [InGroup<u64>],
     adjoints: &'g [InGroup<u64>],
 }
 
@@ -82,16 +83,16 @@ impl GroupGradient<'_> {
 }
 
 impl GroupRoutes {
-    /// Compiles the ways of some losses that turn at a position, for lanes that are given some cells, by their places among those of their classes. None where a group
+    /// Compiles the ways of some seeded cells, a list for each row, that turn at a position, for lanes that are given some cells, by their places among those of their classes. None where a group
     /// can't go there, or nobody makes code of it.
     pub fn new(
         program: &Program,
         backend: &impl Backend,
         alone: &Arc<TurningRoutes>,
-        losses: &[usize],
+        rows: &[Vec<usize>],
         given: &[(Class, usize)],
     ) -> Option<GroupRoutes> {
-        if !alone.may_be_bare(program, losses) {
+        if !alone.may_be_bare(program, rows.iter().flatten().copied()) {
             return None;
         }
         let (turn, level) = (alone.turn(), alone.level());
@@ -99,33 +100,46 @@ impl GroupRoutes {
         let form = plan_there.form(program, KnownCells::default())?;
         let left = left_by(&form, turn);
         let ints = given.iter().filter(|(class, _)| *class == Class::Int).map(|&(_, cell)| cell as u32);
-        let begun = GroupStart { losses, ints: ints.collect(), settled: KnownCells::default() };
+        let begun = GroupStart { rows, ints: ints.collect(), settled: KnownCells::default() };
         let (there, ints) = GroupWay::new((&plan_there, form), backend, begun)?;
         let form = plan_back.form(program, left)?;
         let settled = match plan_there.zeros(program).cells {
             true => zeros_of_frame(program, &left_by(&form, plan_back.to)),
             false => KnownCells::default(),
         };
-        let begun = GroupStart { losses, ints, settled: settled.clone() };
+        let begun = GroupStart { rows, ints, settled: settled.clone() };
         let (back, _) = GroupWay::new((&plan_back, form), backend, begun)?;
-        let (alone, losses, given) = (Arc::clone(alone), losses.to_vec(), given.to_vec());
+        let (alone, rows, given) = (Arc::clone(alone), rows.to_vec(), given.to_vec());
         let rooms = Arc::new(RoomToken);
-        Some(GroupRoutes { alone, there, back, settled, level, losses, given, rooms })
+        Some(GroupRoutes { alone, there, back, settled, level, rows, given, rooms })
     }
 
-    /// Makes a room for groups whose lanes begin as a start does, but for what they are given. None where they can't begin there.
+    /// The number of lists of seeds that are differentiated at once.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Makes a room for groups whose lanes begin as a start does, but for what they are given, with the seeds of each row, which are of the
+    /// cells that the ways were made for. None where they can't begin there.
     ///
     /// # Errors
     /// There is no memory for it.
-    pub fn room(&self, start: &RouteStart) -> Result<Option<GroupRoom>, OutOfMemory> {
-        if !self.alone.are_bare(start, self.losses.iter().copied()) {
+    pub fn room(
+        &self,
+        start: &RouteStart,
+        seeds: Vec<Vec<SeededCell>>,
+    ) -> Result<Option<GroupRoom>, OutOfMemory> {
+        let own = self.rows.iter().map(|cells| cells.iter().copied());
+        let is_own = seeds.len() == self.rows.len()
+            && own.zip(&seeds).all(|(cells, seeds)| cells.eq(seeds.iter().map(|seed| seed.cell)));
+        if !is_own || !self.alone.are_bare(start, seeds.iter().map(Vec::as_slice)) {
             return Ok(None);
         }
-        let demands = ([self.there.demands, self.back.demands], self.losses.len());
+        let demands = ([self.there.demands, self.back.demands], seeds);
         GroupRoom::new(start.state(), &self.given, (&self.rooms, &self.settled), demands).map(Some)
     }
 
-    /// Goes both ways with at most `most` steps there, and no more than that and `slack` back: `each` is told what it has come to for each loss, by its number, once it has come back from
+    /// Goes both ways with at most `most` steps there, and no more than that and `slack` back: `each` receives what it has come to for each row, by its number, once it has come back from
     /// all of them.
     pub fn run(
         &self,
@@ -138,14 +152,16 @@ impl GroupRoutes {
             Arc::ptr_eq(&room.made_for, &self.rooms)
                 && [self.there.demands, self.back.demands]
                     .iter()
-                    .all(|&way| room.has_room_for(way, self.losses.len())),
+                    .all(|&way| room.has_room_for(way, self.rows.len())),
             "cells are made for the ways that lead over them"
         );
         match self.both_ways(room, (most, slack)) {
             Ok(()) => {
-                let (rows, adjoints) = (self.losses.len(), &room.adjoints[..]);
-                for (row, &values) in room.values.iter().enumerate() {
-                    each(row, GroupGradient { row, rows, values, adjoints });
+                let (rows, adjoints, mut values) = (self.rows.len(), &room.adjoints[..], &room.values[..]);
+                for (row, cells) in self.rows.iter().enumerate() {
+                    let (own, others) = values.split_at(cells.len().min(values.len()));
+                    each(row, GroupGradient { row, rows, values: own, adjoints });
+                    values = others;
                 }
                 GroupEnd::Done
             }
@@ -160,7 +176,7 @@ impl GroupRoutes {
         let begun = room.begun;
         let steps = self.there.go(room, &mut watch, most, begun)?;
         let turn = if self.there.is_watched { room.turned() } else { GroupTurn::default() };
-        room.turn(&self.losses, self.back.adjoints.clone());
+        room.turn(self.back.adjoints.clone());
         let budget = steps.saturating_add(slack).saturating_add(self.back.first_steps);
         let steps_back = self.back.go(room, &mut watch, budget, begun + steps as i64)?;
         let is_vouched = match self.level {

@@ -110,7 +110,7 @@ fn questions(candidate: &Candidate, number: usize) -> Vec<(CQuestion, Expected)>
         let variable = subject.variables(global).unwrap().remove(0);
         let expected = gradient(&subject, &variable).ok().filter(|gradient| gradient.trust.mended.is_none());
         let expected = expected.map(|gradient| {
-            let mut adjoints = vec![gradient.value];
+            let mut adjoints = gradient.values.clone();
             for (n, _) in given(program).filter(|(_, global)| global.class == Class::Real) {
                 adjoints.extend(program.cells(n).map(|cell| gradient.adjoints.cells[cell]));
             }

@@ -37,10 +37,10 @@ fn gradient_by(
 /// Everything of a gradient that its strategy has no part in, or why there is none.
 fn told(gradient: Result<Gradient, DifferentiateError>) -> String {
     match gradient {
-        Ok(Gradient { value, adjoints, steps, turned, steps_back, drops, trust, .. }) => {
+        Ok(Gradient { values, adjoints, steps, turned, steps_back, drops, trust, .. }) => {
             let reports: Vec<_> = trust.reports.iter().collect();
             let (all, mended): (Vec<u64>, _) = (adjoints.all().copied().collect(), trust.mended);
-            format!("{value:x} {all:x?} {steps} {turned:?} {steps_back} {drops} {reports:?} {mended:?}")
+            format!("{values:x?} {all:x?} {steps} {turned:?} {steps_back} {drops} {reports:?} {mended:?}")
         }
         Err(error) => error.to_string(),
     }

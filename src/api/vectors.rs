@@ -1,0 +1,87 @@
+//! Vectors from the caller: a number for each of some reals, as seeds and directions are. Computes nothing.
+
+use reviver_memory::ask;
+use reviver_vm::Program;
+use reviver_vm::differentiate::Variable;
+use reviver_vm::values::Value;
+
+use super::cells::{RealCells, variables};
+use super::error::Error;
+use super::numbers::{check_bits, put_reals};
+
+/// The cells of a vector, each with the bits of its number. `executable` is the number of the one that the cells must belong to.
+///
+/// # Errors
+/// Cells of another program, a slice of another length, a number that the number system hasn't got, or a cell that is named twice.
+pub(super) fn components(
+    program: &Program,
+    executable: u64,
+    parts: &[(RealCells, &[f64])],
+) -> Result<Vec<(Variable, u64)>, Error> {
+    joined(program, executable, parts, |cells, values| rounded(program, values, |_| cells.0.name(program)))
+}
+
+/// The same of numbers that are given as the bits of the program's.
+///
+/// # Errors
+/// As [`components`].
+pub(super) fn bit_components(
+    program: &Program,
+    executable: u64,
+    parts: &[(RealCells, &[u64])],
+) -> Result<Vec<(Variable, u64)>, Error> {
+    let system = program.module().real;
+    joined(program, executable, parts, |cells, values| {
+        check_bits(system, values).map_err(|index| {
+            let bits = values.get(index).copied().unwrap_or_default();
+            let (name, value) = (cells.0.name(program), program.approximate(Value::Real(bits)));
+            Error::NotAReal { name, index, value, system }
+        })?;
+        Ok(ask::collected(values.iter().copied())?)
+    })
+}
+
+/// The cells of all parts, each with the bits that `read` makes of its number.
+fn joined<T>(
+    program: &Program,
+    executable: u64,
+    parts: &[(RealCells, &[T])],
+    read: impl Fn(RealCells, &[T]) -> Result<Vec<u64>, Error>,
+) -> Result<Vec<(Variable, u64)>, Error> {
+    let mut all = ask::list(parts.iter().map(|(cells, _)| cells.len()).sum())?;
+    for &(cells, values) in parts {
+        if cells.0.executable != executable {
+            return Err(Error::Foreign);
+        }
+        if cells.len() != values.len() {
+            let name = cells.0.name(program);
+            return Err(Error::Length { name, cells: cells.len(), given: values.len() });
+        }
+        let bits = read(cells, values)?;
+        all.extend(variables(&[cells]).zip(bits));
+    }
+    let mut sorted = ask::collected(all.iter().map(|(variable, _)| variable))?;
+    sorted.sort_unstable_by_key(|variable| variable.origin);
+    match sorted.windows(2).find(|pair| matches!(pair, [a, b] if a.origin == b.origin)) {
+        Some([twice, ..]) => Err(Error::TwiceGiven { name: program.cell_name(twice.global, twice.element) }),
+        _ => Ok(all),
+    }
+}
+
+/// The bits of numbers, each rounded to the nearest one of the program's system. `name` names the cell that the number at an index is for.
+///
+/// # Errors
+/// A number that the system hasn't got.
+pub(super) fn rounded(
+    program: &Program,
+    values: &[f64],
+    name: impl Fn(usize) -> String,
+) -> Result<Vec<u64>, Error> {
+    let system = program.module().real;
+    let mut bits = ask::filled(0, values.len())?;
+    put_reals(system, values, &mut bits).map_err(|index| {
+        let value = values.get(index).copied().unwrap_or_default();
+        Error::NotAReal { name: name(index), index, value, system }
+    })?;
+    Ok(bits)
+}
