@@ -20,6 +20,7 @@ mod journey;
 mod kinds;
 mod lanes;
 mod load;
+mod objective;
 mod output;
 mod probes;
 mod progress;
@@ -32,6 +33,7 @@ mod streams;
 mod subject;
 mod table;
 mod testing;
+mod vectors;
 mod write;
 
 use std::io::Write as _;

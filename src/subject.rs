@@ -25,12 +25,7 @@ pub struct Selection {
     pub variables: Vec<Variable>,
 }
 
-/// The program and the start that the options tell.
-pub fn subject(options: &Start) -> Fallible<Subject> {
-    subject_besides(options, &[])
-}
-
-/// The same for a command that reads other files besides.
+/// The program and the start that the options tell, for a command that reads other files besides.
 pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Fallible<Subject> {
     start::check_input(&options.given, others)?;
     let program = start::program(options)?;
@@ -82,7 +77,7 @@ pub fn loss(subject: &Subject, name: &str) -> Fallible<Variable> {
 }
 
 /// What lies on a stack at the end has no name at the start.
-fn refuse_stack(program: &Program, option: &str, name: &str) -> Fallible {
+pub fn refuse_stack(program: &Program, option: &str, name: &str) -> Fallible {
     let base = name.split('[').next().unwrap_or_default().trim();
     match program.global(base) {
         Some((_, global)) if global.shape == Shape::Stack => {
@@ -152,7 +147,7 @@ fn selections(
 }
 
 /// The first cell that is in two selections. The cells of each lie side by side.
-fn named_twice(selections: &[Selection]) -> Option<&Variable> {
+pub fn named_twice(selections: &[Selection]) -> Option<&Variable> {
     let mut sorted: Vec<&[Variable]> = selections.iter().map(|selection| &selection.variables[..]).collect();
     sorted.sort_by_key(|variables| variables.first().map(|variable| variable.origin));
     let mut end = None;
@@ -185,7 +180,7 @@ pub fn selection(subject: &Subject, option: &str, name: &str) -> Fallible<Select
     let Some((n, global)) = program.global(base) else { return Err(unknown(program, option, base)) };
     let variables = subject.variables(n).map_err(|error| match error {
         DifferentiateError::NoMemory(_) => no_memory(),
-        error => Failure::usage(format_args!("{option}: {error}")),
+        error => with_reals(program, Failure::usage(format_args!("{option}: {error}"))),
     })?;
     if compact == base {
         let shape = told_shape(global.shape, variables.len());
@@ -205,6 +200,13 @@ pub fn selection(subject: &Subject, option: &str, name: &str) -> Fallible<Select
         return Err(failure.help(format_args!("`{base}` is declared as `{base}{shape}`; indices start at 0")));
     };
     Ok(Selection { name: compact, shape: Shape::Scalar, variables: vec![element] })
+}
+
+/// Names the reals of a program, where it has some.
+fn with_reals(program: &Program, failure: Failure) -> Failure {
+    let reals = program.module().globals.iter().filter(|global| global.class == Class::Real);
+    let names: Vec<&str> = reals.map(|global| global.name.as_str()).collect();
+    if names.is_empty() { failure } else { failure.help(format_args!("its reals are {}", names.join(", "))) }
 }
 
 fn declared_shape(shape: Shape) -> String {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use reviver_vm::differentiate::matrices::MAX_ORDER;
 
 use super::{Force, Start, StrategyOptions};
@@ -35,13 +35,19 @@ pub struct Differentiated {
 
 /// The gradient of a result, by running the program backward in gradient mode.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("objective").args(["loss", "seed"]).required(true)))]
 #[command(after_help = "Examples:
   reviver grad programs/norm.rasm --loss length --verify
-  reviver grad programs/besselj.rasm --loss out --set nu=2 --set z=1.0 --json")]
+  reviver grad programs/besselj.rasm --loss out --set nu=2 --set z=1.0 --json
+  reviver grad programs/complex_multiply.rasm --seed w_re=1,w_im=2 --verify")]
 pub struct GradOptions {
     /// The real cell to differentiate: `y`, `A[3]`, `M[1,2]`
     #[arg(long, value_name = "NAME")]
-    pub loss: String,
+    pub loss: Option<String>,
+    /// Differentiate the sum of seed times value instead of one loss (a vector–Jacobian product): real cells with their seeds
+    /// (`y=10,z=1`), or whole arrays (`A=1,0,2`, `A=@FILE`)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub seed: Vec<String>,
     /// Save how far it has come where Ctrl-C, SIGTERM, SIGHUP or the step limit stop it
     #[arg(long, value_name = "FILE")]
     pub save_state: Option<PathBuf>,
@@ -57,10 +63,16 @@ pub struct GradOptions {
 /// All partial derivatives of results by inputs, one pass per result or per input, whichever are fewer. One per result where a rule
 /// stands in for an adjoint, or where a function on the way has no derivative.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  reviver jacobian programs/norm.rasm --of length
+  reviver jacobian programs/norm.rasm --of length --times v=1,0,0,0")]
 pub struct JacobianOptions {
     /// Differentiate these: cells or whole arrays. All real results (`.out` and `.inout`) if not given
     #[arg(long, value_name = "NAME,…")]
     pub of: Vec<String>,
+    /// Only the Jacobian's product with a vector (`x=1,y=2`, `A=@FILE`; what isn't named is 0), in one run forward
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub times: Vec<String>,
     #[command(flatten)]
     pub differentiated: Differentiated,
 }
@@ -74,24 +86,25 @@ pub struct HessianOptions {
     /// The real cell to differentiate: `y`, `A[3]`, `M[1,2]`
     #[arg(long, value_name = "NAME")]
     pub loss: String,
-    /// Only the Hessian's product with a vector (`x=1,y=2`; what isn't named is 0), in one pass
+    /// Only the Hessian's product with a vector (`x=1,y=2`, `A=@FILE`; what isn't named is 0), in one pass
     #[arg(long, value_name = "NAME=VALUE")]
     pub times: Vec<String>,
     #[command(flatten)]
     pub differentiated: Differentiated,
 }
 
-/// Taylor coefficients of results along one input: f(x + t) = c0 + c1 t + c2 t² + …
+/// Taylor coefficients of results along one input or a direction v: f(x + t v) = c0 + c1 t + c2 t² + …
 #[derive(Debug, Args)]
-#[command(after_help = "Example:
-  reviver taylor programs/horner.rasm --order 3 --along x")]
+#[command(after_help = "Examples:
+  reviver taylor programs/horner.rasm --order 3 --along x
+  reviver taylor programs/norm.rasm --order 3 --along v=1,0,-1,0")]
 pub struct TaylorOptions {
     /// The power of t where the series ends
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=MAX_ORDER as i64))]
     pub order: u8,
-    /// The real cell that moves: `x`, `A[3]`, `M[1,2]`
-    #[arg(long, value_name = "NAME")]
-    pub along: String,
+    /// The real cell that moves: `x`, `A[3]`, `M[1,2]`; or a direction in which several move: `x=1,y=2`, `A=1,0,2`, `A=@FILE`
+    #[arg(long, value_name = "NAME[=VALUE]", required = true)]
+    pub along: Vec<String>,
     /// Expand these: cells or whole arrays. All real results (`.out` and `.inout`) if not given
     #[arg(long, value_name = "NAME,…")]
     pub of: Vec<String>,

@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use reviver_vm::differentiate::check::check;
 use reviver_vm::differentiate::underway::{Halted, Underway, gradient_from};
-use reviver_vm::differentiate::{Gradient, Subject, Variable};
+use reviver_vm::differentiate::{Gradient, Subject};
 use reviver_vm::{Program, checkpoint};
 
 use crate::cli::GradOptions;
 use crate::commands::plan;
 use crate::commands::verification::Verification;
 use crate::failure::{Failure, Fallible};
+use crate::objective::Objective;
 use crate::output::gradient::GradientPage;
 use crate::shown::DerivativeShows;
 use crate::write::OutputTarget;
-use crate::{kinds, output, read, start, streams, subject, write};
+use crate::{kinds, output, read, start, streams, subject, vectors, write};
 
 pub fn run(options: &GradOptions) -> Fallible {
     let start = &options.differentiated.start;
@@ -44,38 +45,44 @@ fn page(options: &GradOptions, shows: &Arc<DerivativeShows>) -> Fallible<(Gradie
     let start = &options.differentiated.start;
     write::check_state_target(options.save_state.as_deref())?;
     let whole = options.differentiated.whole;
-    let subject = subject::subject_besides(start, &[options.from_state.as_deref()])?;
+    let mut others = vectors::standard_inputs(&options.seed);
+    others.push(options.from_state.as_deref());
+    let subject = subject::subject_besides(start, &others)?;
     let subject = Subject { whole, shows: shows.of_subject(), ..subject };
     let (strategies, from) = (&options.differentiated.strategies, options.from_state.as_deref());
     let subject = subject::by_strategy(subject, strategies, from)?;
-    let loss = subject::loss(&subject, &options.loss)?;
+    let objective = match &options.loss {
+        Some(loss) => Objective::loss(&subject, loss)?,
+        None => Objective::seeded(&subject, &options.seed)?,
+    };
     let inputs = subject::inputs(&subject, &options.differentiated.wrt)?;
-    let subject = subject.prepared(std::slice::from_ref(&loss), &subject::variables(&inputs)?, true);
+    let subject = subject.prepared_for_seeds(&objective.seeds, &subject::variables(&inputs)?, true);
     if subject.start.input.is_empty() {
         subject::check_any("input", inputs.iter().flat_map(|input| &input.variables))?;
     }
-    let gradient = gradient(options, &subject, &loss);
+    let gradient = gradient(options, &subject, &objective);
     let mut gradient = gradient.map_err(|failure| shows.failed(&subject.program, failure))?;
     let mut verification = Verification::default();
     if options.differentiated.verify {
         let variables = subject::variables(&inputs)?;
-        verification =
-            Verification::of(start, &subject, |subject| check(subject, &loss, &variables, &gradient));
+        verification = Verification::of(start, &subject, |subject| {
+            check(subject, &objective.seeds, &variables, &gradient)
+        });
     }
     verification.add_seen(&mut gradient.trust.reports);
     let check = verification.check.take();
     let stats = options.differentiated.stats;
-    Ok((GradientPage { subject, loss, inputs, gradient, stats, check }, verification))
+    Ok((GradientPage { subject, objective, inputs, gradient, stats, check }, verification))
 }
 
 /// The gradient, or how far it has come in a file.
-fn gradient(options: &GradOptions, subject: &Subject, loss: &Variable) -> Fallible<Gradient> {
+fn gradient(options: &GradOptions, subject: &Subject, objective: &Objective) -> Fallible<Gradient> {
     let program = &subject.program;
     let from = options.from_state.as_deref().map(|path| underway(subject, path)).transpose()?;
     let target = options.save_state.as_deref();
     let target =
         target.map(|path| OutputTarget::new(path, &kinds::STATE, options.force.force)).transpose()?;
-    gradient_from(subject, loss, from).map_err(|Halted { error, underway }| {
+    gradient_from(subject, &objective.seeds, from).map_err(|Halted { error, underway }| {
         let failure = subject::failure(&options.differentiated.start, program, error);
         match (underway, target) {
             (Some(underway), Some(target)) => saved(options, program, &underway, target, failure),

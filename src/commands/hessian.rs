@@ -1,23 +1,19 @@
 //! `reviver hessian`: the whole Hessian, or its product with a vector.
 
-use reviver_isa::instruction::Class;
 use reviver_isa::names::adjoint_name;
 use reviver_vm::differentiate::check::check_hessian;
 use reviver_vm::differentiate::matrices::{self, hessian_products};
-use reviver_vm::differentiate::{Subject, Variable};
-use reviver_vm::values::Value;
+use reviver_vm::differentiate::{DifferentiateError, Subject};
 
 use crate::cli::HessianOptions;
 use crate::commands::plan::{self, PlannedWay};
 use crate::commands::verification::Verification;
-use crate::failure::{Failure, Fallible, counted};
-use crate::given::GivenValues;
+use crate::failure::{Failure, Fallible};
 use crate::output::derivatives::Spelling;
 use crate::output::strategy::StrategyTold;
 use crate::output::verified::CheckTold;
 use crate::shown::DerivativeShows;
-use crate::subject::Selection;
-use crate::{given, output, read, streams, subject, table};
+use crate::{output, read, streams, subject, vectors};
 
 pub fn run(options: &HessianOptions) -> Fallible {
     let start = &options.differentiated.start;
@@ -27,18 +23,26 @@ pub fn run(options: &HessianOptions) -> Fallible {
     }
     let whole = options.differentiated.whole;
     let shows = DerivativeShows::new(start.json);
-    let subject = Subject { whole, shows: shows.of_subject(), ..subject::subject(start)? };
+    let subject = Subject {
+        whole,
+        shows: shows.of_subject(),
+        ..subject::subject_besides(start, &vectors::standard_inputs(&options.times))?
+    };
     let subject = subject::by_strategy(subject, &options.differentiated.strategies, None)?;
     let loss = subject::loss(&subject, &options.loss)?;
     let selections = subject::inputs(&subject, &options.differentiated.wrt)?;
     let inputs = subject::variables(&selections)?;
     subject::check_any("input", &inputs)?;
-    let failed = |error| shows.failed(&subject.program, subject::failure(start, &subject.program, error));
+    let failed = |error: DifferentiateError| {
+        shows.failed(&subject.program, subject::failure(start, &subject.program, error))
+    };
     let whole = options.times.is_empty();
-    let along = if whole { None } else { Some(direction(&subject, &inputs, &options.times)?) };
+    let along =
+        if whole { None } else { Some(vectors::direction(&subject, "--times", &inputs, &options.times)?) };
+    let seeds = subject.seeds_of(&loss).map_err(failed)?;
     let hessian = match &along {
-        None => matrices::hessian(&subject, &loss, &inputs),
-        Some(direction) => hessian_products(&subject, &loss, &inputs, std::slice::from_ref(direction)),
+        None => matrices::hessian(&subject, &seeds, &inputs),
+        Some(direction) => hessian_products(&subject, &seeds, &inputs, std::slice::from_ref(direction)),
     };
     let hessian = hessian.map_err(failed)?;
     let shown = shows.kept();
@@ -91,68 +95,4 @@ pub fn run(options: &HessianOptions) -> Fallible {
     });
     streams::complain(&said.warnings(&read::name(&start.given.file)));
     verdict.map_err(Failure::told).and(printed)
-}
-
-/// The vector that `--times` spells: a component for each input, 0 where nothing is said.
-fn direction(subject: &Subject, inputs: &[Variable], times: &[String]) -> Fallible<Vec<f64>> {
-    let mut components: Vec<Option<f64>> = vec![None; inputs.len()];
-    for assignment in times.iter().flat_map(|argument| given::assignments("--times", argument)) {
-        let (name, values) = assignment?;
-        let selection = subject::selection(subject, "--times", &name)?;
-        let cells = &selection.variables;
-        let components_given = given_components(subject, &selection, &values)?;
-        for (cell, component) in cells.iter().zip(components_given) {
-            let place = place(subject, inputs, &mut components, cell)?;
-            if place.replace(component).is_some() {
-                let cell = subject.name(cell);
-                return Err(Failure::usage(format_args!("--times: `{cell}` is named twice")));
-            }
-        }
-    }
-    Ok(components.into_iter().map(Option::unwrap_or_default).collect())
-}
-
-/// Where the component of an input stands.
-fn place<'a>(
-    subject: &Subject,
-    inputs: &[Variable],
-    components: &'a mut [Option<f64>],
-    cell: &Variable,
-) -> Fallible<&'a mut Option<f64>> {
-    let n = inputs.iter().position(|input| input == cell);
-    n.and_then(|n| components.get_mut(n)).ok_or_else(|| {
-        let cell = subject.name(cell);
-        Failure::usage(format_args!("--times: `{cell}` is not differentiated by"))
-            .help("name it after `--wrt`, too")
-    })
-}
-
-/// One number for each cell that a name stands for.
-fn given_components(subject: &Subject, selection: &Selection, values: &GivenValues) -> Fallible<Vec<f64>> {
-    let name = &selection.name;
-    let components = match values {
-        GivenValues::Inline(texts) => {
-            texts.iter().map(|text| component(subject, text)).collect::<Fallible<Vec<_>>>()?
-        }
-        GivenValues::File(file) => {
-            let parse = |text: &str| {
-                let value = subject.program.parse(Class::Real, text)?;
-                Ok(subject.program.approximate(value))
-            };
-            table::cells(file, (name, selection.shape, Class::Real), &parse)?
-        }
-    };
-    if components.len() != selection.variables.len() {
-        let (cells, given) = (counted(selection.variables.len(), "cell"), components.len());
-        return Err(Failure::usage(format_args!("--times: `{name}` has {cells}, and {given} given")));
-    }
-    Ok(components)
-}
-
-fn component(subject: &Subject, text: &str) -> Fallible<f64> {
-    let value: Value = subject
-        .program
-        .parse(Class::Real, text)
-        .map_err(|error| Failure::usage(format_args!("--times: {error}")))?;
-    Ok(subject.program.approximate(value))
 }

@@ -1,8 +1,8 @@
-//! `reviver jacobian`.
+//! `reviver jacobian`: the whole Jacobian, or its product with a vector.
 
-use reviver_vm::differentiate::check::check_jacobian;
-use reviver_vm::differentiate::matrices::jacobian;
-use reviver_vm::differentiate::{Subject, Variable};
+use reviver_vm::differentiate::check::{check_jacobian, check_jacobian_product};
+use reviver_vm::differentiate::matrices::{Jacobian, JacobianProduct, Journeys, jacobian, jacobian_product};
+use reviver_vm::differentiate::{Subject, Trust, Variable};
 
 use crate::cli::JacobianOptions;
 use crate::commands::plan;
@@ -12,7 +12,7 @@ use crate::output::derivatives::Spelling;
 use crate::output::strategy::StrategyTold;
 use crate::output::verified::CheckTold;
 use crate::shown::DerivativeShows;
-use crate::{output, read, streams, subject};
+use crate::{output, read, streams, subject, vectors};
 
 pub fn run(options: &JacobianOptions) -> Fallible {
     let start = &options.differentiated.start;
@@ -21,49 +21,102 @@ pub fn run(options: &JacobianOptions) -> Fallible {
     }
     let whole = options.differentiated.whole;
     let shows = DerivativeShows::new(start.json);
-    let subject = Subject { whole, shows: shows.of_subject(), ..subject::subject(start)? };
+    let subject = subject::subject_besides(start, &vectors::standard_inputs(&options.times))?;
+    let subject = Subject { whole, shows: shows.of_subject(), ..subject };
     let subject = subject::by_strategy(subject, &options.differentiated.strategies, None)?;
-    let outputs = subject::variables(&subject::outputs(&subject, &options.of)?)?;
+    let selections = subject::outputs(&subject, &options.of)?;
+    let outputs = subject::variables(&selections)?;
     let inputs = subject::variables(&subject::inputs(&subject, &options.differentiated.wrt)?)?;
     subject::check_any("result", &outputs)?;
     subject::check_any("input", &inputs)?;
+    let direction = match &options.times[..] {
+        [] => None,
+        times => Some(vectors::direction(&subject, "--times", &inputs, times)?),
+    };
     let failed = |error| shows.failed(&subject.program, subject::failure(start, &subject.program, error));
-    let mut jacobian = jacobian(&subject, &outputs, &inputs).map_err(failed)?;
+    let found = match &direction {
+        None => jacobian(&subject, &outputs, &inputs).map(FoundJacobian::Whole),
+        Some(along) => jacobian_product(&subject, &outputs, &inputs, along).map(FoundJacobian::Product),
+    };
+    let mut found = found.map_err(failed)?;
     let shown = shows.kept();
     let mut verification = Verification::default();
     if options.differentiated.verify {
-        let compare = |subject: &Subject| check_jacobian(subject, &outputs, &inputs, &jacobian);
+        let compare = |subject: &Subject| match &found {
+            FoundJacobian::Whole(jacobian) => check_jacobian(subject, &outputs, &inputs, jacobian),
+            FoundJacobian::Product(product) => {
+                let along = direction.as_deref().unwrap_or_default();
+                check_jacobian_product(subject, &outputs, (&inputs, along), product)
+            }
+        };
         verification = Verification::of(start, &subject, compare);
     }
-    verification.add_seen(&mut jacobian.trust.reports);
+    verification.add_seen(&mut found.trust_mut().reports);
     let check = verification.check.take();
     let name = |variables: &[Variable], n: usize| variables.get(n).map(|variable| subject.name(variable));
     let (input, output) = (|n| name(&inputs, n), |n| name(&outputs, n));
     let told = check.as_ref().map(|check| CheckTold {
         program: &subject.program,
         check,
-        what: "the Jacobian",
+        what: if direction.is_none() { "the Jacobian" } else { "the Jacobian's product" },
         input: &input,
         output: &output,
     });
     let spelling = Spelling(&subject);
-    let strategy = StrategyTold::of_all(&subject, jacobian.journeys, options.differentiated.stats);
-    let said = spelling.said(&jacobian.trust);
+    let strategy = StrategyTold::of_all(&subject, found.journeys(), options.differentiated.stats);
+    let said = spelling.said(found.trust());
     let verdict = verification.verdict(told.as_ref(), said.verdict(options.differentiated.strict));
     let printed = streams::print_with(|out| match start.json {
         true => {
-            let mut members = spelling.jacobian_members(&outputs, &inputs, &jacobian);
+            let mut members = match &found {
+                FoundJacobian::Whole(jacobian) => spelling.jacobian_members(&outputs, &inputs, jacobian),
+                FoundJacobian::Product(product) => spelling.jacobian_product_members(&selections, product),
+            };
             shown.tell(&subject.program, &mut members);
             members.extend(strategy.members());
             members.extend(told.as_ref().map(CheckTold::member).unwrap_or_default());
             output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
         false => {
-            spelling.jacobian_text(&outputs, &inputs, &jacobian, out)?;
+            match &found {
+                FoundJacobian::Whole(jacobian) => spelling.jacobian_text(&outputs, &inputs, jacobian, out)?,
+                FoundJacobian::Product(product) => {
+                    spelling.jacobian_product_text(&selections, product, out)?
+                }
+            }
             strategy.text(out)?;
             out.write_all(told.as_ref().map_or_else(String::new, CheckTold::line).as_bytes())
         }
     });
     streams::complain(&said.warnings(&read::name(&start.given.file)));
     verdict.map_err(Failure::told).and(printed)
+}
+
+/// What was asked for.
+enum FoundJacobian {
+    Whole(Jacobian),
+    Product(JacobianProduct),
+}
+
+impl FoundJacobian {
+    fn trust(&self) -> &Trust {
+        match self {
+            FoundJacobian::Whole(Jacobian { trust, .. })
+            | FoundJacobian::Product(JacobianProduct { trust, .. }) => trust,
+        }
+    }
+
+    fn trust_mut(&mut self) -> &mut Trust {
+        match self {
+            FoundJacobian::Whole(Jacobian { trust, .. })
+            | FoundJacobian::Product(JacobianProduct { trust, .. }) => trust,
+        }
+    }
+
+    fn journeys(&self) -> Option<Journeys> {
+        match self {
+            FoundJacobian::Whole(found) => found.journeys,
+            FoundJacobian::Product(found) => found.journeys,
+        }
+    }
 }

@@ -5,13 +5,21 @@ use std::io::{self, Write};
 
 use reviver_isa::module::Shape;
 use reviver_isa::names::adjoint_name;
-use reviver_vm::differentiate::matrices::{Hessian, Jacobian, Sweep, Taylor};
+use reviver_vm::differentiate::matrices::{Hessian, Jacobian, JacobianProduct, Sweep, Taylor};
 use reviver_vm::differentiate::{Subject, Trust, Variable};
 use reviver_vm::values::Value;
 
 use super::told::{self, Object, Tellable, TellableCells};
 use super::trust::Said;
 use crate::subject::Selection;
+use crate::vectors::SpelledVector;
+
+/// What moves in a Taylor series.
+pub enum SeriesPath {
+    /// One cell.
+    Cell(Variable),
+    Direction(SpelledVector),
+}
 
 /// Names and numbers of one program.
 pub struct Spelling<'a>(pub &'a Subject);
@@ -67,6 +75,20 @@ impl<'a> Spelling<'a> {
         })
     }
 
+    /// A vector by the names that spell it.
+    fn by_selection(&self, vector: &'a SpelledVector) -> Object<'a> {
+        let mut bits = &vector.bits[..];
+        let parts = vector.selections.iter().map(|selection| {
+            let (own, others) = bits.split_at(selection.variables.len().min(bits.len()));
+            bits = others;
+            let spelling = Spelling(self.0);
+            let cells =
+                TellableCells::new(selection.shape, move |n| own.get(n).map(|&bits| spelling.bits(bits)));
+            (selection.name.clone(), cells.of_numbers(&self.0.program).into())
+        });
+        parts.collect()
+    }
+
     /// A line `name = …` for each selection; `spell` makes the name.
     fn vector(
         &self,
@@ -115,19 +137,47 @@ impl<'a> Spelling<'a> {
         inputs: &'a [Variable],
         jacobian: &'a Jacobian,
     ) -> Object<'a> {
-        let (spelling, values) = (Spelling(self.0), &jacobian.values);
-        let value = move |n: usize| spelling.bits(values.get(n).copied().unwrap_or_default());
-        let sweep = match jacobian.sweep {
-            Sweep::Reverse => "reverse",
-            Sweep::Forward => "forward",
-        };
         let mut members = Object::default();
-        members.insert("values", TellableCells::list(values.len(), value).of_numbers(&self.0.program));
+        members.insert("values", self.values(&jacobian.values));
         members.insert("jacobian", self.lists(&jacobian.rows));
         members.insert("rows", self.names(outputs));
         members.insert("columns", self.names(inputs));
-        members.insert("sweep", sweep);
+        members.insert("sweep", sweep(jacobian.sweep));
         members.extend(self.said(&jacobian.trust).members());
+        members
+    }
+
+    fn values(&self, values: &'a [u64]) -> TellableCells<'a> {
+        let spelling = Spelling(self.0);
+        let value = move |n: usize| spelling.bits(values.get(n).copied().unwrap_or_default());
+        TellableCells::list(values.len(), value).of_numbers(&self.0.program)
+    }
+
+    /// The product of a Jacobian with one vector.
+    pub fn jacobian_product_text(
+        &self,
+        outputs: &'a [Selection],
+        found: &'a JacobianProduct,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let cells = outputs.iter().flat_map(|output| &output.variables);
+        for (output, &bits) in cells.zip(&found.values) {
+            writeln!(out, "{} = {}", self.0.name(output), self.bits(bits))?;
+        }
+        self.vector(outputs, &found.product, product_name, out)?;
+        out.write_all(self.said(&found.trust).line().as_bytes())
+    }
+
+    pub fn jacobian_product_members(
+        &self,
+        outputs: &'a [Selection],
+        found: &'a JacobianProduct,
+    ) -> Object<'a> {
+        let mut members = Object::default();
+        members.insert("values", self.values(&found.values));
+        members.insert("product", self.json_vector(outputs, &found.product));
+        members.insert("sweep", sweep(found.sweep));
+        members.extend(self.said(&found.trust).members());
         members
     }
 
@@ -156,7 +206,8 @@ impl<'a> Spelling<'a> {
         hessian: &'a Hessian,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        writeln!(out, "{} = {}", self.0.name(loss), self.bits(hessian.value))?;
+        let value = hessian.values.first().copied().unwrap_or_default();
+        writeln!(out, "{} = {}", self.0.name(loss), self.bits(value))?;
         self.vector(inputs, &hessian.gradient, adjoint_name, out)
     }
 
@@ -174,7 +225,8 @@ impl<'a> Spelling<'a> {
 
     fn first_order_json(&self, inputs: &'a [Selection], hessian: &'a Hessian) -> Object<'a> {
         let mut object = Object::default();
-        object.insert("value", told::value(&self.0.program, Value::Real(hessian.value)));
+        let value = hessian.values.first().copied().unwrap_or_default();
+        object.insert("value", told::value(&self.0.program, Value::Real(value)));
         object.insert("grad", self.json_vector(inputs, &hessian.gradient));
         object.extend(self.said(&hessian.trust).members());
         object
@@ -190,7 +242,7 @@ impl<'a> Spelling<'a> {
     ) -> io::Result<()> {
         let product = hessian.products.first().map_or(&[][..], |product| &product[..]);
         self.first_order(loss, inputs, hessian, out)?;
-        self.vector(inputs, product, |name| format!("product {name}"), out)
+        self.vector(inputs, product, product_name, out)
     }
 
     pub fn product_members(&self, inputs: &'a [Selection], hessian: &'a Hessian) -> Object<'a> {
@@ -204,11 +256,21 @@ impl<'a> Spelling<'a> {
     pub fn taylor_text(
         &self,
         outputs: &[Selection],
-        along: &Variable,
+        path: &SeriesPath,
         series: &'a Taylor,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        writeln!(out, "coefficients of t⁰, t¹, … with {} + t:", self.0.name(along))?;
+        let moved = match path {
+            SeriesPath::Cell(cell) => format!("{} + t", self.0.name(cell)),
+            SeriesPath::Direction(vector) => {
+                let numbers = vector.numbers(self.0);
+                let spelling = Spelling(self.0);
+                let parts = spelling.shared_out(&vector.selections, &numbers);
+                let parts = parts.map(|(selection, cells)| format!("{} + {cells}·t", selection.name));
+                parts.collect::<Vec<_>>().join(", ")
+            }
+        };
+        writeln!(out, "coefficients of t⁰, t¹, … with {moved}:")?;
         let variables = outputs.iter().flat_map(|output| &output.variables);
         let mut lines = variables.zip(&series.coefficients);
         lines.try_for_each(|(variable, coefficients)| {
@@ -217,7 +279,12 @@ impl<'a> Spelling<'a> {
     }
 
     /// Arrays are nested by their shape, with a list of coefficients for each cell.
-    pub fn taylor_members(&self, outputs: &[Selection], along: &Variable, series: &'a Taylor) -> Object<'a> {
+    pub fn taylor_members(
+        &self,
+        outputs: &[Selection],
+        path: &'a SeriesPath,
+        series: &'a Taylor,
+    ) -> Object<'a> {
         let mut lists = series.coefficients.as_slice();
         let taylor = outputs.iter().map(|output| {
             let count = output.variables.len().min(lists.len());
@@ -230,9 +297,24 @@ impl<'a> Spelling<'a> {
         });
         let taylor: Object = taylor.collect();
         let mut object = Object::default();
-        object.insert("along", self.0.name(along));
+        match path {
+            SeriesPath::Cell(cell) => object.insert("along", self.0.name(cell)),
+            SeriesPath::Direction(vector) => object.insert("along", self.by_selection(vector)),
+        }
         object.insert("taylor", taylor);
         object.insert("reported", self.said(&series.trust).reported());
         object
+    }
+}
+
+/// How a component of a product is called in text.
+fn product_name(name: &str) -> String {
+    format!("product {name}")
+}
+
+fn sweep(sweep: Sweep) -> &'static str {
+    match sweep {
+        Sweep::Reverse => "reverse",
+        Sweep::Forward => "forward",
     }
 }

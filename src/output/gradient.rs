@@ -7,7 +7,8 @@ use reviver_isa::module::Shape;
 use reviver_isa::names::adjoint_name;
 use reviver_isa::structure::BlockKind;
 use reviver_vm::differentiate::check::Check;
-use reviver_vm::differentiate::{Gradient, Subject, Variable};
+use reviver_vm::differentiate::seeds::seeded_sum;
+use reviver_vm::differentiate::{Gradient, Subject};
 use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::strategy::{Strategy, Taken, Why};
@@ -18,12 +19,13 @@ use super::told::{self, Object, TellableCells};
 use super::trust::Said;
 use super::verified::CheckTold;
 use crate::failure::counted;
+use crate::objective::Objective;
 use crate::subject::Selection;
 
 /// Everything that is said about a gradient.
 pub struct GradientPage {
     pub subject: Subject,
-    pub loss: Variable,
+    pub objective: Objective,
     pub inputs: Vec<Selection>,
     pub gradient: Gradient,
     /// Whether it is told what going back took.
@@ -35,7 +37,9 @@ pub struct GradientPage {
 impl GradientPage {
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let gradient = &self.gradient;
-        writeln!(out, "{} = {}", self.loss_name(), self.real(gradient.value))?;
+        for (name, values) in self.by_result(|n| gradient.values.get(n).copied()) {
+            writeln!(out, "{name} = {values}")?;
+        }
         for input in &self.inputs {
             writeln!(out, "{} = {}", adjoint_name(&input.name), self.adjoints(input))?;
         }
@@ -69,10 +73,22 @@ impl GradientPage {
     /// What it tells programs, but for what the command fails with.
     pub fn members(&self) -> Object<'_> {
         let gradient = &self.gradient;
-        let grad = self.inputs.iter().map(|input| (input.name.clone(), self.adjoints(input).into()));
+        let grad = self.inputs.iter().map(|input| (input.name.clone(), self.adjoints(input)));
         let mut object = Object::default();
-        object.insert("value", told::value(&self.subject.program, Value::Real(gradient.value)));
-        object.insert("grad", grad.collect::<Object>());
+        let values = |n: usize| gradient.values.get(n).copied();
+        let seeds = &self.objective.seeds;
+        match gradient.values[..] {
+            [value] if !self.objective.is_sum => {
+                object.insert("value", told::value(&self.subject.program, Value::Real(value)));
+            }
+            _ => {
+                object.insert("value", seeded_sum(&self.subject.program, seeds, &gradient.values));
+                object.insert("outputs", told_by_name(self.by_result(values)));
+                let seed = |n: usize| seeds.get(n).map(|seed| seed.seed);
+                object.insert("seeds", told_by_name(self.by_result(seed)));
+            }
+        }
+        object.insert("grad", told_by_name(grad));
         if self.has_tape() {
             object.insert("tape", self.tape());
         }
@@ -93,7 +109,7 @@ impl GradientPage {
 
     /// What `--verify` compared, in the words of the program.
     pub fn told<T>(&self, of: impl FnOnce(Option<&CheckTold>) -> T) -> T {
-        let what = format!("the gradient of `{}`", self.loss_name());
+        let what = format!("the gradient of {}", self.objective.name());
         let (input, output) = (|n| self.input_name(n), |_| None);
         let told = |check| CheckTold {
             program: &self.subject.program,
@@ -145,15 +161,24 @@ impl GradientPage {
         if self.is_unreached() {
             let _ = writeln!(
                 text,
-                "warning: every adjoint is 0: the inputs don't reach `{}`, or it doesn't change with them here",
-                self.loss_name()
+                "warning: every adjoint is 0: the inputs don't reach {}, or it doesn't change with them here",
+                self.objective.name()
             );
         }
         text
     }
 
-    pub fn loss_name(&self) -> String {
-        self.subject.name(&self.loss)
+    /// A number for each seeded cell, by the names of the results.
+    fn by_result<'a>(
+        &'a self,
+        bits: impl Fn(usize) -> Option<u64> + Copy + 'a,
+    ) -> impl Iterator<Item = (String, TellableCells<'a>)> + 'a {
+        self.objective.results.iter().scan(0, move |next, result| {
+            let first = *next;
+            *next += result.variables.len();
+            let cells = TellableCells::new(result.shape, move |n| Some(self.real(bits(first + n)?)));
+            Some((result.name.clone(), cells.of_numbers(&self.subject.program)))
+        })
     }
 
     /// The name of a number that is differentiated by: of cells first, then of reals on the tape.
@@ -200,4 +225,9 @@ impl GradientPage {
         let mut given = variables.map(|variable| variable.origin.adjoint(&self.gradient.adjoints));
         given.all(zero) && self.gradient.adjoints.input.iter().copied().all(zero)
     }
+}
+
+/// Cells by their names, as members of an object.
+fn told_by_name<'a>(cells: impl Iterator<Item = (String, TellableCells<'a>)>) -> Object<'a> {
+    cells.map(|(name, cells)| (name, cells.into())).collect()
 }

@@ -41,6 +41,7 @@ mod readers;
 mod refusals;
 mod replacing;
 mod run;
+mod seeds;
 mod shows;
 mod signals;
 mod stacks;

@@ -1,0 +1,125 @@
+//! Vectors that options spell, as `--seed`, `--times` and `--along` do: real cells and whole arrays with their numbers, inline or from a
+//! file. Computes nothing.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::{Subject, Variable};
+use reviver_vm::values::Value;
+
+use crate::failure::{Failure, Fallible, counted};
+use crate::given::{self, GivenValues};
+use crate::subject::{self, Selection};
+use crate::table;
+
+/// Cells with a number for each.
+pub struct SpelledVector {
+    pub selections: Vec<Selection>,
+    /// The numbers of all cells in their order, as bits of the number system.
+    pub bits: Vec<u64>,
+}
+
+impl SpelledVector {
+    /// Reads what the arguments of an option spell.
+    ///
+    /// # Errors
+    /// There is no such real cell, it is named twice, has another number of values, or a value that the number system hasn't got; no file.
+    pub fn read(subject: &Subject, option: &str, arguments: &[String]) -> Fallible<SpelledVector> {
+        let (mut selections, mut bits) = (Vec::new(), Vec::new());
+        for assignment in arguments.iter().flat_map(|argument| given::assignments(option, argument)) {
+            let (name, values) = assignment?;
+            let selection = subject::selection(subject, option, &name)?;
+            bits.extend(numbers(subject, option, &selection, &values)?);
+            selections.push(selection);
+        }
+        if let Some(twice) = subject::named_twice(&selections) {
+            let cell = subject.name(twice);
+            return Err(Failure::usage(format_args!("{option}: `{cell}` is named twice"))
+                .help("leave one of the two out"));
+        }
+        Ok(SpelledVector { selections, bits })
+    }
+
+    /// The same of results, which are cells: what is on a stack at the end has no name at the start.
+    ///
+    /// # Errors
+    /// As [`SpelledVector::read`]; and a stack.
+    pub fn of_cells(subject: &Subject, option: &str, arguments: &[String]) -> Fallible<SpelledVector> {
+        for assignment in arguments.iter().flat_map(|argument| given::assignments(option, argument)) {
+            subject::refuse_stack(&subject.program, option, &assignment?.0)?;
+        }
+        SpelledVector::read(subject, option, arguments)
+    }
+
+    /// Each cell with its number.
+    pub fn cells(&self) -> impl Iterator<Item = (&Variable, u64)> {
+        let variables = self.selections.iter().flat_map(|selection| &selection.variables);
+        variables.zip(self.bits.iter().copied())
+    }
+
+    /// The numbers as binary64.
+    pub fn numbers(&self, subject: &Subject) -> Vec<f64> {
+        self.bits.iter().map(|&bits| subject.program.approximate(Value::Real(bits))).collect()
+    }
+}
+
+/// The standard input for each vector of some arguments that is read from there, for [`subject::subject_besides`].
+pub fn standard_inputs(arguments: &[String]) -> Vec<Option<&Path>> {
+    let parts = arguments.iter().flat_map(|argument| given::parts(argument));
+    parts.filter(|part| part.ends_with("=@-")).map(|_| Some(Path::new("-"))).collect()
+}
+
+/// The direction that an option spells: a component for each input, 0 where nothing is said.
+///
+/// # Errors
+/// As [`SpelledVector::read`]; and a cell that is none of the inputs.
+pub fn direction(
+    subject: &Subject,
+    option: &str,
+    inputs: &[Variable],
+    arguments: &[String],
+) -> Fallible<Vec<f64>> {
+    let vector = SpelledVector::read(subject, option, arguments)?;
+    let places: BTreeMap<_, usize> = inputs.iter().map(|input| input.origin).zip(0..).collect();
+    let mut components = vec![0.0; inputs.len()];
+    for ((cell, _), number) in vector.cells().zip(vector.numbers(subject)) {
+        let place = places.get(&cell.origin).and_then(|&place| components.get_mut(place));
+        let Some(component) = place else {
+            let cell = subject.name(cell);
+            return Err(Failure::usage(format_args!("{option}: `{cell}` is not differentiated by"))
+                .help("name it after `--wrt`, too"));
+        };
+        *component = number;
+    }
+    Ok(components)
+}
+
+/// One number for each cell that a name stands for.
+fn numbers(
+    subject: &Subject,
+    option: &str,
+    selection: &Selection,
+    values: &GivenValues,
+) -> Fallible<Vec<u64>> {
+    let (name, program) = (&selection.name, &subject.program);
+    let parse = |text: &str| program.parse(Class::Real, text).map(Value::bits);
+    let numbers = match values {
+        GivenValues::Inline(texts) => {
+            let number = |text: &String| {
+                parse(text).map_err(|error| Failure::usage(format_args!("{option} {name}: {error}")))
+            };
+            texts.iter().map(number).collect::<Fallible<Vec<_>>>()?
+        }
+        GivenValues::File(file) => table::cells(file, (name, selection.shape, Class::Real), &parse)?,
+    };
+    if numbers.len() != selection.variables.len() {
+        let (cells, given) = (counted(selection.variables.len(), "cell"), numbers.len());
+        return Err(Failure::usage(format_args!("{option}: `{name}` has {cells}, and {given} given")).help(
+            format_args!(
+                "give one number for each cell: `{option} {name}=…`, or a file: `{option} {name}=@FILE`"
+            ),
+        ));
+    }
+    Ok(numbers)
+}
