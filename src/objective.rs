@@ -1,4 +1,4 @@
-//! What `grad` differentiates: a loss, or the sum of results with a seed each. Computes nothing.
+//! The objective of `grad`: a loss, or a sum of results, each times a seed. Computes nothing.
 
 use reviver_isa::module::Shape;
 use reviver_vm::differentiate::{DifferentiateError, SeededCell, Subject};

@@ -1,5 +1,5 @@
-//! What is differentiated: a real, or the sum of several reals with a seed each; where the gradient turns round, and the code of both
-//! ways. Makes no step.
+//! Losses: a real cell, or a sum of real cells, each times a seed; the turning point of its gradient, and the code of both sweeps. Makes
+//! no step.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct LossCell {
     pub(super) seeds: Arc<[SeededCell]>,
 }
 
-/// What all calls that differentiate the same cells have in common, whatever the seeds.
+/// The part of a loss that calls with other seeds for the same cells share.
 #[derive(Debug)]
 pub(super) struct CompiledLoss {
     /// The number of the executable that they were looked up in, and its program.
@@ -50,7 +50,7 @@ impl LossCell {
         if seeds.is_empty() {
             return Err(Error::NoSeeds);
         }
-        // Whether they can be differentiated at all is for the subject to say.
+        // The subject refuses cells that can't be differentiated.
         let subject = Subject::new(Arc::clone(program), begin.try_clone()?, false, u64::MAX)
             .map_err(|error| Error::of_derivative("", error))?;
         let (mut variables, mut seeded) = (ask::list(seeds.len())?, ask::list(seeds.len())?);

@@ -92,7 +92,7 @@ pub fn run(options: &JacobianOptions) -> Fallible {
     verdict.map_err(Failure::told).and(printed)
 }
 
-/// What was asked for.
+/// The Jacobian, or its product with the direction of `--times`.
 enum FoundJacobian {
     Whole(Jacobian),
     Product(JacobianProduct),

@@ -41,7 +41,7 @@ pub fn run(options: &TaylorOptions) -> Fallible {
     verdict.map_err(Failure::told).and(printed)
 }
 
-/// What `--along` names: a cell, or a direction.
+/// The path that `--along` spells: a cell, or a direction.
 fn path(subject: &Subject, along: &[String]) -> Fallible<SeriesPath> {
     match along {
         [name] if !name.contains('=') => Ok(SeriesPath::Cell(subject::one(subject, "--along", name)?)),

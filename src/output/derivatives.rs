@@ -14,7 +14,7 @@ use super::trust::Said;
 use crate::subject::Selection;
 use crate::vectors::SpelledVector;
 
-/// What moves in a Taylor series.
+/// The path of a Taylor series: a cell that moves alone, or a direction.
 pub enum SeriesPath {
     /// One cell.
     Cell(Variable),

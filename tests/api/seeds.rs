@@ -1,4 +1,4 @@
-//! Seeds and directions: what calls with them come to, and which are refused.
+//! Calls with seeds and directions: their results, and those that are refused.
 
 use reviver::batch::{Batch, BatchOptions};
 use reviver::{Device, Error, LaneInputs};

@@ -129,7 +129,7 @@ impl Operation {
         }
     }
 
-    /// The source that stands for the second one: of a function of one source it is the first.
+    /// The number of the second source; of a function of one source, that of its only one.
     #[inline(always)]
     fn second_source(self) -> usize {
         usize::from(self.function.arity() > 1)

@@ -60,7 +60,7 @@ pub struct ResultColumn {
 }
 
 impl ResultColumn {
-    /// Whether it is a derivative, not a value.
+    /// True of a derivative, false of a value.
     pub fn is_derivative(&self) -> bool {
         matches!(self.source, ResultSource::Adjoint { .. })
     }
