@@ -30,7 +30,7 @@ pub(crate) struct Keeping<'a, W, R: Reals, H, M> {
     pub pool: &'a Range<usize>,
     /// Index of the instruction.
     pub at: u32,
-    /// Whether a watcher learns of what it frees.
+    /// True if a watcher learns of the cells that it frees.
     pub is_watched: bool,
     /// The activity of its sources.
     pub activity: StepActivity,
@@ -298,6 +298,7 @@ pub(crate) struct Freeing {
     /// Index of the instruction.
     pub at: u32,
     pub tolerance: f64,
+    /// True if a watcher learns of it: see [`super::Run::is_watched`].
     pub is_watched: bool,
 }
 
@@ -314,7 +315,7 @@ pub(crate) fn report_freed<R: Reals<Bits: Lanes>>(
     if tangent > freeing.tolerance {
         reports.note(freeing.at, Loss::FreedWithTangent, tangent);
     }
-    let Some(watch) = reports.watch.as_mut().filter(|_| freeing.is_watched && !R::EXACT) else { return };
+    let Some(watch) = reports.watch.as_mut().filter(|_| freeing.is_watched) else { return };
     if value != R::Cell::default() {
         let adjoint = adjoint.map_or(0.0, |adjoint| reals.to_f64(adjoint));
         let freed = Freed { at: freeing.at, value: reals.to_f64(value) };

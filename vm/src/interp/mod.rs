@@ -186,9 +186,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// Whether a watcher learns of jumps and of cells that are freed. Steps in rules are made on one way only, and sums of exact numbers
-    /// come back by themselves.
-    fn is_watched(&self) -> bool {
+    /// True if a watcher learns of jumps and of cells that are freed. Steps in rules are made in one direction only, and exact sums are
+    /// undone exactly: neither is watched.
+    pub(super) fn is_watched(&self) -> bool {
         !R::EXACT && self.reports.watch.is_some() && self.track == Track::Program
     }
 

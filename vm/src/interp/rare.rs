@@ -29,7 +29,7 @@ pub(crate) struct Rare<'a, W, R, H> {
     pub history: &'a mut H,
     pub reports: &'a mut Reports,
     pub clock: Clock,
-    /// Whether a watcher learns of what steps free.
+    /// True if a watcher learns of the cells that steps free.
     pub is_watched: bool,
     pub scope: Addresses<'a>,
     pub program: &'a Program,

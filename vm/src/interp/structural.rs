@@ -17,7 +17,7 @@ use crate::room::Room;
 use crate::state::Counters;
 use crate::state::lanes::Lanes;
 use crate::trap::Cause;
-use crate::travel::{Interval, Stop, Track, Travel};
+use crate::travel::{Interval, Stop, Travel};
 
 impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     /// Makes one step over an instruction that the inner loop doesn't handle.
@@ -138,8 +138,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     /// Reports what a cell holds that is freed.
     pub(super) fn report(&mut self, bits: R::Bits, cotangent: Option<R::Cell>) {
         let at = self.program.instruction_at(self.counter, self.direction);
-        let is_watched = self.track == Track::Program;
-        let place = Freeing { at, tolerance: self.tolerance, is_watched };
+        let place = Freeing { at, tolerance: self.tolerance, is_watched: self.is_watched() };
         report_freed(self.reports, self.numbers.reals, place, bits, cotangent);
     }
 
