@@ -95,7 +95,7 @@ pub fn direction(
     Ok(components)
 }
 
-/// One number for each cell that a name stands for.
+/// The numbers of a named real or array, one for each cell.
 fn numbers(
     subject: &Subject,
     option: &str,

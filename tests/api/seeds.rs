@@ -104,7 +104,7 @@ fn vectors_that_mean_nothing_are_refused() {
     assert!(matches!(elsewhere.hessian_times(&seeded, &[]), Err(Error::Foreign)));
 }
 
-/// Groups of lanes, native code for one lane, and the interpreter come to the same bits, whatever the seeds.
+/// SIMD groups, native code for one lane, and the interpreter find the same bits for any seeds.
 #[test]
 fn lanes_come_to_the_bits_of_calls() {
     const LANES: usize = 37;

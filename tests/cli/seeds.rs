@@ -1,4 +1,4 @@
-//! Seeds of `grad` and `batch`, and directions of `jacobian`, `hessian` and `taylor`: what they come to, and which are refused.
+//! Seeds of `grad` and `batch`, and directions of `jacobian`, `hessian` and `taylor`: their results, and those that are refused.
 
 use serde_json::{Value, json};
 
@@ -202,13 +202,13 @@ fn a_jacobian_is_multiplied_by_a_vector_in_one_run() {
     let found = on(SEVERAL, "jacobian", "--of a,B --times x=1,y=2 --verify --json").expect(0).json();
     assert_eq!((&found["sweep"], &found["verify"]["agrees"]), (&json!("forward"), &json!(true)));
     assert_eq!(found["product"]["a"], json!(2.5));
-    // What isn't named doesn't move, so that it needs no derivative.
+    // An input that isn't named is constant, so it needs no derivative.
     let root = ".inout x: real default 0, t: real default 1\n.out y: real\nadd.sqrt y, x\nadd y, t\n";
     on(root, "jacobian", "--times x=1").expect(4);
     on(root, "jacobian", "--times t=3").expect(0).prints_part("product y = 3.0");
     on(SEVERAL, "jacobian", "--times n=1").expect(2).says("--times: `n` is an integer");
     on(SEVERAL, "jacobian", "--times x=1 --wrt y").expect(2).says("name it after `--wrt`, too");
-    // A rule stands for an adjoint, which only reverse sweeps follow.
+    // Only reverse sweeps follow a rule.
     let rule = ".inout x: real default 3\n.out y: real\ncall squared(y, x)\n\
                 .proc squared(inout y: real, in x: real) rule own\nadd.square y, x\n.end\n\
                 .proc own(inout y: real, in x: real)\nsub.mul x', y', x\nsub.mul x', y', x\n.end\n";

@@ -54,7 +54,7 @@ pub(super) fn erase<E: Engine>(e: &mut E, class: Class, y: E::Cell, erasure: Era
     Ok(())
 }
 
-/// Goes back over either, which takes a history.
+/// Undoes a replacement or an erasure, for which there must be a history.
 #[inline(always)]
 pub(super) fn undo<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
     if e.is_kept() {
@@ -66,8 +66,8 @@ pub(super) fn undo<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 
     }
 }
 
-/// What was kept gives the old value. What had replaced it passes its adjoint on to the sources that it came of, and keeps none: it is
-/// dropped, as that of a vacated cell.
+/// Restores the old value from the history. The adjoint of the value that had replaced it goes to the sources of that value, and is then
+/// dropped, like that of a vacated cell.
 #[inline(always)]
 fn put_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
     let (y, class) = (cells[0], operation.class());

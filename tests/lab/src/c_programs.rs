@@ -27,7 +27,7 @@ pub fn compiler() -> Option<String> {
 /// Compiles a C file.
 ///
 /// # Errors
-/// What the compiler prints, a warning too.
+/// The compiler's output, warnings included.
 pub fn compile(compiler: &str, options: &[&str], source: &Path, output: &Path) -> Result<(), String> {
     let usual = ["-std=c11", "-ffp-contract=off", "-Wall", "-Wextra", "-pedantic", "-Werror"];
     // A compiler that doesn't link warns of what it would link with.

@@ -27,7 +27,7 @@ pub struct TurningRoutes {
     reals_of_main: std::ops::Range<u32>,
 }
 
-/// What a gradient came to without a machine. The room has its adjoints, and the values of the seeded cells.
+/// The result of a gradient call without a machine. The room has its adjoints, and the values of the seeded cells.
 #[derive(Clone, Copy, Debug)]
 pub struct BareTrip {
     /// Steps of the way there, and of the way back.

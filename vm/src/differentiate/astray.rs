@@ -331,7 +331,7 @@ pub(super) fn is_beyond(rounding: Rounding, ulp: f64, [from, to]: [f64; 2]) -> b
     is_lost | (by > rounding.ulps * ulp)
 }
 
-/// Whether the error of a seeded sum is small enough for its gradient: beside what the sum is made of, and beside the sum itself.
+/// True if the error of a seeded sum is small enough for its gradient, relative to its terms and to the sum itself.
 /// `ulp` is the last place of the program's largest number.
 #[inline]
 pub(super) fn is_small(

@@ -79,7 +79,7 @@ impl Gradient {
 
 /// A primal sweep and, for each list of seeds, a reverse sweep in gradient mode.
 pub(super) struct Round<T> {
-    /// What the reverse sweeps arrived with, in the order of the lists.
+    /// The results of the reverse sweeps, in the order of the lists.
     pub arrivals: Vec<T>,
     /// Why the ways back were made again with a history, where they were.
     pub mended: Option<Astray>,
@@ -248,7 +248,7 @@ pub(super) struct Pass<B = u64> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Turn {
     pub at: TurnPoint,
-    /// What the reverse sweep begins with, and the bits of these cells there.
+    /// The seeds of the reverse sweep, and the bits of their cells there.
     pub seeds: Vec<SeededCell>,
     pub values: Vec<u64>,
 }
@@ -259,7 +259,7 @@ impl Turn {
     }
 }
 
-/// Where a primal sweep ends.
+/// The turning point: the end of a primal sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TurnPoint {
     pub step: i64,

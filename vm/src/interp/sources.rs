@@ -1,5 +1,5 @@
-//! What functions make of the cells that a step reads. Their tables are compiled once for each number system, not once for each
-//! history and mode.
+//! Values and partial derivatives of functions at the cells that a step reads. The tables of functions are compiled once for each number
+//! system, not once for each history and mode.
 
 use reviver_isa::fault::Eval;
 use reviver_isa::number::{Arithmetic, Reals, Words};
@@ -54,7 +54,7 @@ impl<W: Words, R: Reals> Sources<'_, W, R> {
         operation.partial::<AnyFunction, _>(source, &self.numbers, |n| self.int(n), |n| self.real(n))
     }
 
-    /// What a real target becomes with the function's value.
+    /// The new value of a real target.
     ///
     /// # Errors
     /// It isn't a number of the number system.

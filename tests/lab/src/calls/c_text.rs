@@ -119,7 +119,7 @@ const UNVERIFIED_FIRST: i64 = 11;
 const UNVERIFIED_LAST: i64 = 15;
 const ON_WAY_BACK: i64 = 100;
 
-/// The traps that a status stands for.
+/// The codes of traps that have a status.
 fn codes(status: i64) -> &'static [TrapCode] {
     match status {
         // A way back over `overwrite` or `erase` is a condition that never holds.

@@ -32,7 +32,7 @@ impl ReadyCalls for Interpreted<'_> {
     }
 }
 
-/// What the interpreter answers, with everything checked; none if there are no such calls of the program.
+/// The answers of the interpreter with all checks; none if there are no such calls of the program.
 pub fn interpreted(subject: &CallSubject, kind: CallKind, lanes: &[LaneWords]) -> Option<Vec<CallOutcome>> {
     match kind {
         CallKind::Forward | CallKind::Backward => {

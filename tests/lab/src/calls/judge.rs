@@ -16,7 +16,7 @@ const LANES: usize = 64;
 /// Programs that are prepared together.
 const TOGETHER: u64 = 32;
 
-/// What was compared on an engine.
+/// Counts of the calls that were compared on an engine.
 #[derive(Debug, Default)]
 pub struct LawTally {
     pub programs: usize,
@@ -84,7 +84,7 @@ fn judge_together(engine: &dyn CallEngine, texts: &[(u64, String)], each: usize,
     }
 }
 
-/// What a law says about a program; a panic counts as a broken law, and a program that the engine refuses has no calls to compare.
+/// The verdict of a law on a program. A panic counts as a broken law, and a program that the engine refuses has no calls to compare.
 fn verdict(
     law: CallLaw,
     (subject, ready): (&CallSubject, Option<&dyn ReadyCalls>),
@@ -102,7 +102,7 @@ fn verdict(
         .unwrap_or_else(|_| Err("checking it panicked".to_owned()))
 }
 
-/// What a law says about a text alone.
+/// The verdict of a law on a text alone.
 fn verdict_of(engine: &dyn CallEngine, law: CallLaw, text: &str) -> Result<Compared, String> {
     let Ok(subject) = CallSubject::new(text) else { return Ok(Compared::default()) };
     let mut subjects = vec![subject];

@@ -235,7 +235,7 @@ fn unchecked_finds_the_same(case: &CallCase) -> Result<Compared, String> {
     let Some((_, ready)) = case.other else { return Ok(Compared::default()) };
     let mut calls = 0;
     for kind in [CallKind::Forward, CallKind::Gradient] {
-        // What the checked call traps at may keep an unchecked one from ending.
+        // Where a checked call traps, an unchecked one may run for ever.
         let Some(own) = asked(case.ready, kind, case.lanes)? else { continue };
         let plain = own.outcomes.iter().zip(case.lanes).filter(|(outcome, _)| outcome.plain().is_some());
         let (own, lanes): (Vec<&CallOutcome>, Vec<LaneWords>) =

@@ -35,7 +35,7 @@ pub enum CallOutcome {
     NoDerivative,
 }
 
-/// What a call found.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallResult {
     /// Bits, as a state stores them.

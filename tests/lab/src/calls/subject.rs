@@ -20,7 +20,7 @@ pub const MOST_STEPS: u64 = 20_000;
 /// Losses of a Jacobian, at most.
 const MOST_LOSSES: usize = 3;
 
-/// What is asked of each lane.
+/// The kind of call that each lane makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CallKind {
     /// From inputs to results.
@@ -62,7 +62,7 @@ impl CallSubject {
     /// Assembles a text.
     ///
     /// # Errors
-    /// What is wrong with the text, as the assembler would print it.
+    /// The diagnostics of the assembler.
     pub fn new(text: &str) -> Result<CallSubject, String> {
         let program = Subject::new(text)?.program;
         let results = cells(&program, Role::is_result);
