@@ -111,6 +111,11 @@ impl Watch {
         beyond(self.unrounded, rounding.few_ulps).or(beyond(self.largest, rounding.ulps))
     }
 
+    /// True if a cell was freed that wasn't 0.
+    pub fn has_freed(&self) -> bool {
+        self.largest.is_some()
+    }
+
     /// By how much the loss of the way back may differ from the loss of the way there, to first order:
     /// what was thrown away, times what the loss changes with it.
     pub fn error(&self) -> f64 {
@@ -204,6 +209,17 @@ impl<'w> Watcher<'w> {
     #[inline]
     pub fn marked(&mut self, marks: u64) {
         self.watch.jumped(self.clock.travel, marks);
+    }
+
+    /// The run turns after `made` steps: at most `budget` further ones go back.
+    pub fn turn(&mut self, made: u64, budget: u64) {
+        let start = self.clock.start + made as i64;
+        self.clock = Clock { travel: Travel::Backward, budget, start, ..self.clock };
+    }
+
+    /// The bounds on rounding that the watcher applies.
+    pub fn rounding(&self) -> Rounding {
+        self.rounding
     }
 
     /// A real is freed that isn't 0, with its adjoint.

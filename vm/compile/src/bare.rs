@@ -108,7 +108,7 @@ impl BareRoom {
     /// All cells, for code, and what watches them.
     pub(crate) fn memory(&mut self) -> (CellMemory<'_>, Option<&mut Watch>) {
         let BareRoom { ints, reals, adjoints, references, watch, .. } = self;
-        (CellMemory { ints, reals, adjoints, references }, watch.as_mut())
+        (CellMemory { ints, reals, adjoints, references, ..CellMemory::default() }, watch.as_mut())
     }
 
     /// The cells of the program.

@@ -162,7 +162,7 @@ impl Compiled {
         watcher: Option<&mut Watcher<'_>>,
     ) -> Option<(&FormExit, u64)> {
         debug_assert!(self.is_plain, "whoever asks for calls is told of them by a machine");
-        match self.code.run(Job { inputs: &[], cells, left, watcher }) {
+        match self.code.run(Job { inputs: &[], cells, left, watcher, evidence: None }) {
             CodeOutcome::Exit { exit, steps, .. } => Some((self.exits.get(exit as usize)?, steps)),
             CodeOutcome::Failed => None,
         }
@@ -178,8 +178,8 @@ impl Compiled {
         let (state, mut watcher) = machine.state_and_watcher(leg);
         let room = CallsInPlace::new(self.demands, state, references).ok().filter(|_| fits)?;
         let cells = cells(state, references);
-        let outcome = self.code.run(Job { inputs: &[], cells, left: leg.budget, watcher: watcher.as_mut() });
-        let CodeOutcome::Exit { exit, steps, counts } = outcome else { return None };
+        let outcome = self.code.run(Job { inputs: &[], cells, left: leg.budget, watcher: watcher.as_mut(), evidence: None });
+        let CodeOutcome::Exit { exit, steps, counts, .. } = outcome else { return None };
         room.leave(state, self.exits.get(exit as usize)?, references);
         Some((steps, counts))
     }
@@ -201,8 +201,8 @@ impl Compiled {
         let inputs = if self.inputs.is_empty() { Vec::new() } else { inputs(&self.inputs, state, &open) };
         let cells = cells(state, references);
         let outcome =
-            self.code.run(Job { inputs: &inputs, cells, left: leg.budget, watcher: watcher.as_mut() });
-        let CodeOutcome::Exit { exit, steps, counts } = outcome else { return None };
+            self.code.run(Job { inputs: &inputs, cells, left: leg.budget, watcher: watcher.as_mut(), evidence: None });
+        let CodeOutcome::Exit { exit, steps, counts, .. } = outcome else { return None };
         let exit = self.exits.get(exit as usize)?;
         let left = open.leave(state, exit, references);
         self.tell_more(open.told, left);
@@ -236,5 +236,6 @@ fn cells<'c>(state: &'c mut State, references: &'c mut [i64]) -> CellMemory<'c> 
         ints: &mut state.ints,
         reals: &mut state.reals,
         adjoints: state.adjoints.as_mut().map_or(&mut [], |adjoints| &mut adjoints.cells),
+        ..CellMemory::default()
     }
 }

@@ -5,7 +5,8 @@ use reviver_isa::arith::{Arith, Elementary};
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::module::RealSystem;
 use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals};
-use reviver_vm::watch::Freed;
+use reviver_vm::differentiate::evidence::SweepEvidence;
+use reviver_vm::watch::{Freed, Rounding};
 
 use crate::backend::{Backend, Code};
 use crate::form::{Definition, Jump, SsaEnd, SsaForm};
@@ -40,8 +41,11 @@ impl Code for SsaForm {
 struct Evaluation<'f, 'c, 'w, R> {
     form: &'f SsaForm,
     job: Job<'c, 'w>,
-    /// Steps that may still be made.
+    /// Steps that may still be made, and how many there were at first, or where a gradient turned.
     left: u64,
+    budget: u64,
+    /// Steps before the turning point.
+    primal_steps: u64,
     numbers: Arithmetic<Narrow, R>,
     /// What each value is: an integer, or the bits of a real.
     values: Vec<u64>,
@@ -64,7 +68,7 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
         for ((value, _), &given) in form.inputs().zip(job.inputs) {
             values[value.0 as usize] = given.into();
         }
-        Evaluation { form, numbers, values, left: job.left, job, counts: Counts::default() }
+        Evaluation { form, numbers, values, left: job.left, budget: job.left, primal_steps: 0, job, counts: Counts::default() }
     }
 
     fn run(mut self) -> CodeOutcome {
@@ -99,7 +103,8 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
                 SsaEnd::Exit { exit } => {
                     return CodeOutcome::Exit {
                         exit: *exit,
-                        steps: self.job.left - self.left,
+                        steps: self.primal_steps + self.budget - self.left,
+                        primal_steps: self.primal_steps,
                         counts: self.counts,
                     };
                 }
@@ -223,7 +228,7 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
                 let [base, index, stride] = self.operands(op).map(|value| self.int(value));
                 int(base + index * stride)
             }
-            OpKind::Clock { here } => Ok(Some((self.job.left - self.left).wrapping_add(here.into()))),
+            OpKind::Clock { here } => Ok(Some((self.budget - self.left).wrapping_add(here.into()))),
             OpKind::Load(space) => Ok(Some(self.job.cells.load(space, self.int(a)))),
             OpKind::Store(space) => {
                 let [address, value] = self.operands(op);
@@ -253,9 +258,33 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
                 Ok(None)
             }
             OpKind::Jumped => {
-                let before = self.job.left - self.left - 1;
+                let before = self.budget - self.left - 1;
                 self.job.watcher.iter_mut().for_each(|watcher| watcher.jumped(before));
                 Ok(None)
+            }
+            OpKind::Turned { slack } => {
+                let made = self.budget - self.left;
+                self.primal_steps = made;
+                self.budget = made + u64::from(slack);
+                self.left = self.budget;
+                self.job.watcher.iter_mut().for_each(|watcher| watcher.turn(made, self.budget));
+                Ok(None)
+            }
+            OpKind::Largest => {
+                let magnitude = reals.to_f64(self.real(a)).abs();
+                self.job
+                    .evidence
+                    .iter_mut()
+                    .for_each(|evidence| evidence.largest = evidence.largest.max(magnitude));
+                Ok(None)
+            }
+            OpKind::Missed => {
+                let [from, to, adjoint] = self.operands::<3>(op).map(|value| self.real(value));
+                let is_same = self.bits(op.operands[0]) == self.bits(op.operands[1]);
+                let [from, to, adjoint] = [from, to, adjoint].map(|real| reals.to_f64(real));
+                let rounding = Rounding::of(self.form.numbers.system);
+                let miss = |evidence: &mut SweepEvidence| evidence.miss([from, to], adjoint, rounding);
+                required(is_same || self.job.evidence.as_deref_mut().is_none_or(miss))
             }
             OpKind::Freed { at } => {
                 let [value, adjoint] = pair(self);
@@ -289,6 +318,9 @@ impl CellMemory<'_> {
             Space::Reals => self.reals[address as usize],
             Space::Adjoints => self.adjoints[address as usize],
             Space::References => self.references[address as usize] as u64,
+            Space::StartInts => self.start_ints[address as usize] as u64,
+            Space::StartReals => self.start_reals[address as usize],
+            Space::Results => self.results[address as usize],
         }
     }
 
@@ -298,6 +330,8 @@ impl CellMemory<'_> {
             Space::Reals => self.reals[address as usize] = value,
             Space::Adjoints => self.adjoints[address as usize] = value,
             Space::References => self.references[address as usize] = value as i64,
+            Space::Results => self.results[address as usize] = value,
+            Space::StartInts | Space::StartReals => unreachable!("no code changes the start"),
         }
     }
 }

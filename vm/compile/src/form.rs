@@ -270,7 +270,7 @@ impl SsaEnd {
     }
 
     /// The block that it leads to where the steps don't last, if it is a pause.
-    fn stop(&self) -> Option<u32> {
+    pub(crate) fn stop(&self) -> Option<u32> {
         match self {
             SsaEnd::Pause { stop, .. } => Some(stop.to),
             SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Exit { .. } => None,

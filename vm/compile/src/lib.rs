@@ -51,6 +51,7 @@ pub mod backend;
 pub mod bare;
 pub mod bounded;
 mod build;
+pub mod call;
 pub mod check;
 mod compiled;
 pub mod driver;

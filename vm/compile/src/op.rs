@@ -20,14 +20,20 @@ pub enum Space {
     /// Records of the calls that are open ([`crate::form::FormCall`]), and what they pass: of each argument the first cell, the
     /// number of cells, and the distance of neighbours.
     References,
+    /// Integers as they are at the start of a call. No code changes them.
+    StartInts,
+    /// Reals as they are at the start of a call. No code changes them.
+    StartReals,
+    /// Reals at the turning point that the caller asks for: one word for each.
+    Results,
 }
 
 impl Space {
     /// The class of what its cells hold.
     pub fn class(self) -> Class {
         match self {
-            Space::Ints | Space::References => Class::Int,
-            Space::Reals | Space::Adjoints => Class::Real,
+            Space::Ints | Space::References | Space::StartInts => Class::Int,
+            Space::Reals | Space::Adjoints | Space::StartReals | Space::Results => Class::Real,
         }
     }
 }
@@ -134,6 +140,15 @@ pub enum OpKind {
     CountDropped,
     /// A branch that rounding may lead elsewhere was taken by the last step that was counted: whoever watches is told.
     Jumped,
+    /// The turning point of a gradient: at most as many steps follow as were made before, and `slack` more; marks of branches count down.
+    Turned {
+        slack: u32,
+    },
+    /// Records the magnitude of a real in [`SweepEvidence::largest`](reviver_vm::differentiate::evidence::SweepEvidence::largest).
+    Largest,
+    /// Compares a real at the start with the same cell after the reverse sweep, whose adjoint is the third operand. Records a
+    /// difference as evidence; fails where rounding doesn't explain it.
+    Missed,
     /// The step of an instruction frees a real with an adjoint: if it isn't 0, whoever watches is told.
     Freed {
         at: u32,
@@ -203,12 +218,16 @@ impl OpKind {
             OpKind::Index { .. } => gives(Int, &[Int, Int], Fails::Maybe),
             OpKind::Load(space) => Facts { is_placed: true, ..gives(space.class(), &[Int], Fails::Never) },
             OpKind::Clock { .. } => Facts { is_placed: true, ..gives(Int, &[], Fails::Never) },
-            OpKind::Store(Space::Ints | Space::References) => acts(&[Int, Int], Fails::Never),
-            OpKind::Store(Space::Reals | Space::Adjoints) => acts(&[Int, Real], Fails::Never),
+            OpKind::Store(space) => match space.class() {
+                Int => acts(&[Int, Int], Fails::Never),
+                Real => acts(&[Int, Real], Fails::Never),
+            },
             OpKind::RequireAdmitted | OpKind::RequireVacant => acts(&[Real], Fails::Maybe),
             OpKind::RequireTrue => acts(&[Int], Fails::Maybe),
             OpKind::RequireApart => acts(&[Int, Int], Fails::Maybe),
-            OpKind::CountErased(_) | OpKind::Jumped => acts(&[], Fails::Never),
+            OpKind::CountErased(_) | OpKind::Jumped | OpKind::Turned { .. } => acts(&[], Fails::Never),
+            OpKind::Largest => acts(&[Real], Fails::Never),
+            OpKind::Missed => acts(&[Real, Real, Real], Fails::Maybe),
             OpKind::Freed { .. } => acts(&[Real, Real], Fails::Never),
             OpKind::CountDiscarded | OpKind::CountDropped => acts(&[Real], Fails::Never),
         }

@@ -1,9 +1,10 @@
 //! How compiled code is asked to run, and what it answers. Knows no form and no machine.
 
+use reviver_vm::differentiate::evidence::SweepEvidence;
 use reviver_vm::watch::Watcher;
 
 /// The cells that code works on: those of a machine's state, or of a [`crate::bare::BareRoom`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CellMemory<'c> {
     pub ints: &'c mut [i64],
     pub reals: &'c mut [u64],
@@ -11,6 +12,11 @@ pub struct CellMemory<'c> {
     pub adjoints: &'c mut [u64],
     /// As many as the form demands.
     pub references: &'c mut [i64],
+    /// The cells of the start, for the functions of [`crate::call`]; else empty.
+    pub start_ints: &'c [i64],
+    pub start_reals: &'c [u64],
+    /// The words that a function of [`crate::call`] answers with; else empty.
+    pub results: &'c mut [u64],
 }
 
 /// What a run adds to a state's counters.
@@ -33,13 +39,16 @@ pub struct Job<'c, 'w> {
     pub left: u64,
     /// Who watches, if the version is watched.
     pub watcher: Option<&'c mut Watcher<'w>>,
+    /// Receives the evidence of a verified gradient.
+    pub evidence: Option<&'c mut SweepEvidence>,
 }
 
 /// What code came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeOutcome {
-    /// All cells are as the interpreter has them where an exit leads to, so many steps later.
-    Exit { exit: u32, steps: u64, counts: Counts },
+    /// All cells are as the interpreter has them where an exit leads to, so many steps later. `primal_steps` of them come before the turning
+    /// point of a gradient, if the form has one.
+    Exit { exit: u32, steps: u64, primal_steps: u64, counts: Counts },
     /// Something can't be made, or perhaps not: the cells hold anything, and the interpreter has to say what happens.
     Failed,
 }

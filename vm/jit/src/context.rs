@@ -3,7 +3,9 @@
 use std::mem::offset_of;
 use std::ptr::{null, null_mut};
 
-use reviver_vm::watch::{FreedSoFar, Watcher};
+use reviver_isa::module::RealSystem;
+use reviver_vm::differentiate::evidence::SweepEvidence;
+use reviver_vm::watch::{FreedSoFar, Rounding, Watcher};
 
 /// The memory that native code works on. Its fields are found by their offsets.
 #[repr(C)]
@@ -13,6 +15,9 @@ pub struct CodeContext<'c, 'w> {
     pub reals: *mut u64,
     pub adjoints: *mut u64,
     pub references: *mut i64,
+    pub start_ints: *const i64,
+    pub start_reals: *const u64,
+    pub results: *mut u64,
     /// What the form asks for, in its order.
     pub inputs: *const u32,
     // No two counts lie side by side: both would be read at once that code has just written one by one, and processors wait for that.
@@ -29,6 +34,10 @@ pub struct CodeContext<'c, 'w> {
     pub calls: u64,
     /// Steps that may still be made.
     pub left: u64,
+    /// Steps that might be made at first, or after the turning point.
+    pub budget: u64,
+    /// Steps before the turning point.
+    pub primal_steps: u64,
     /// Bits behind the point of a fixed-point number.
     pub fraction_bits: u32,
     /// The number of the exit by which the form was left.
@@ -37,6 +46,9 @@ pub struct CodeContext<'c, 'w> {
     pub has_failed: u64,
     /// What the watcher remembers of freed cells.
     pub freed: FreedSoFar,
+    /// Evidence of a verified gradient, and the bounds on rounding for it.
+    pub evidence: SweepEvidence,
+    pub rounding: Rounding,
     /// Who is told of what is freed, unless it is small and changes the error only.
     pub watcher: Option<&'c mut Watcher<'w>>,
 }
@@ -51,6 +63,9 @@ impl CodeContext<'_, '_> {
             reals: null_mut(),
             adjoints: null_mut(),
             references: null_mut(),
+            start_ints: null(),
+            start_reals: null(),
+            results: null_mut(),
             inputs: null(),
             erased_bits: 0,
             last_interval: first.wrapping_add(sign.wrapping_mul(left as i64)).wrapping_sub(sign),
@@ -60,10 +75,14 @@ impl CodeContext<'_, '_> {
             marks: 0,
             calls: 0,
             left,
+            budget: left,
+            primal_steps: 0,
             fraction_bits: 0,
             exit: 0,
             has_failed: 0,
             freed: FreedSoFar::default(),
+            evidence: SweepEvidence::default(),
+            rounding: jumps.map_or(Rounding::of(RealSystem::F64), Watcher::rounding),
             watcher: None,
         }
     }
@@ -78,6 +97,12 @@ impl ContextField {
     pub const REALS: ContextField = ContextField(offset_of!(CodeContext, reals) as i32);
     pub const ADJOINTS: ContextField = ContextField(offset_of!(CodeContext, adjoints) as i32);
     pub const REFERENCES: ContextField = ContextField(offset_of!(CodeContext, references) as i32);
+    pub const START_INTS: ContextField = ContextField(offset_of!(CodeContext, start_ints) as i32);
+    pub const START_REALS: ContextField = ContextField(offset_of!(CodeContext, start_reals) as i32);
+    pub const RESULTS: ContextField = ContextField(offset_of!(CodeContext, results) as i32);
+    pub const BUDGET: ContextField = ContextField(offset_of!(CodeContext, budget) as i32);
+    pub const PRIMAL_STEPS: ContextField = ContextField(offset_of!(CodeContext, primal_steps) as i32);
+    pub const LARGEST: ContextField = ContextField(offset_of!(CodeContext, evidence.largest) as i32);
     pub const INPUTS: ContextField = ContextField(offset_of!(CodeContext, inputs) as i32);
     pub const LAST_INTERVAL: ContextField = ContextField(offset_of!(CodeContext, last_interval) as i32);
     pub const PER_STEP_LEFT: ContextField = ContextField(offset_of!(CodeContext, per_step_left) as i32);

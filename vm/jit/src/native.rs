@@ -67,13 +67,17 @@ impl Code for Native {
     /// The addresses that a form computes are those of cells that a verified program has, as the interpreter's are: literals
     /// lie within the static cells, or the frames of callees that room was made for, indices are checked, inputs come from a
     /// state that was found to be the program's, and each real has an adjoint where the form has a step that looks at one. Cells without a
-    /// machine are as many as such a state has, and what the form demands besides, which is looked at before each run.
-    fn run(&self, Job { inputs, cells, left, watcher }: Job) -> CodeOutcome {
+    /// machine are as many as such a state has, and what the form demands besides, which is looked at before each run. The cells of the start
+    /// are those of such a state, and a call function has a word for each of its results.
+    fn run(&self, Job { inputs, cells, left, watcher, evidence }: Job) -> CodeOutcome {
         let mut context = CodeContext {
             ints: cells.ints.as_mut_ptr(),
             reals: cells.reals.as_mut_ptr(),
             adjoints: cells.adjoints.as_mut_ptr(),
             references: cells.references.as_mut_ptr(),
+            start_ints: cells.start_ints.as_ptr(),
+            start_reals: cells.start_reals.as_ptr(),
+            results: cells.results.as_mut_ptr(),
             inputs: inputs.as_ptr(),
             fraction_bits: self.fraction_bits,
             freed: watcher.as_ref().map(|watcher| watcher.freed_so_far()).unwrap_or_default(),
@@ -87,9 +91,13 @@ impl Code for Native {
             watcher.marked(context.marks);
             watcher.has_error(context.freed.error);
         }
-        let CodeContext { erased_bits, discarded_bits, drops, calls, exit, .. } = context;
+        if let Some(evidence) = evidence {
+            *evidence = context.evidence;
+        }
+        let CodeContext { erased_bits, discarded_bits, drops, calls, exit, budget, primal_steps, .. } = context;
         let counts = Counts { erased_bits, discarded_bits, drops, calls };
-        CodeOutcome::Exit { exit, steps: left - context.left, counts }
+        let steps = primal_steps + (budget - context.left);
+        CodeOutcome::Exit { exit, steps, primal_steps, counts }
     }
 }
 

@@ -182,7 +182,7 @@ fn folded<B: Interpreted, T: Copy>(reals: &[B], first: T, join: impl Fn(T, u64) 
 }
 
 /// The unit in the last place of a number of this magnitude.
-fn last_place(program: &Program, magnitude: f64) -> f64 {
+pub(super) fn last_place(program: &Program, magnitude: f64) -> f64 {
     program.ulp(literal_bits(program.module().real, magnitude))
 }
 

@@ -9,6 +9,7 @@ pub mod astray;
 pub mod bare;
 mod by_hand;
 pub mod check;
+pub mod evidence;
 pub mod group;
 pub mod lift;
 pub mod matrices;

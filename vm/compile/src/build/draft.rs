@@ -40,7 +40,7 @@ impl ZeroCells {
             Space::Ints => self.ints.contains(&cell),
             Space::Reals => self.reals.contains(&cell),
             Space::Adjoints => self.adjoints.contains(&cell),
-            Space::References => false,
+            Space::References | Space::StartInts | Space::StartReals | Space::Results => false,
         }
     }
 }
@@ -65,7 +65,7 @@ impl Beginning {
         match space {
             _ if self.zeros.have(held) => Some(0),
             Space::Ints | Space::Reals => self.known.bits(space.class(), cell),
-            Space::Adjoints | Space::References => None,
+            _ => None,
         }
     }
 }

@@ -4,6 +4,7 @@
 use reviver_flow::call::Array;
 use reviver_flow::graph::Way;
 use reviver_flow::{Activity, Anchor, ArrayElement, ArrayIndex, Flow, Location, Matrix, Slot};
+use reviver_isa::instruction::Class;
 use reviver_vm::CheckLevel;
 
 use super::activation::{Activations, AnchorPlace};
@@ -94,12 +95,12 @@ impl<'a> StepWriter<'a> {
     fn literal(self, space: Space, cell: u32) -> SsaValue {
         let layout = self.flow.layout();
         let of = |start: u32| cell.checked_sub(start).map_or(usize::MAX, |n| n as usize);
-        match space {
-            Space::Ints | Space::References => {
+        match space.class() {
+            Class::Int => {
                 let value = layout.pool_ints.get(of(layout.pool_ints_start)).copied();
                 self.draft.int(value.unwrap_or(0))
             }
-            Space::Reals | Space::Adjoints => {
+            Class::Real => {
                 let bits = layout.pool_reals.get(of(layout.pool_reals_start)).copied();
                 self.draft.real(bits.unwrap_or(0))
             }

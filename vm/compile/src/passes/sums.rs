@@ -39,9 +39,9 @@ struct HeldCell {
 /// Whether all addresses of a range are those of cells that there always are.
 fn are_there(form: &SsaForm, space: Space, addresses: IntRange) -> bool {
     let count = match space {
-        Space::Ints => form.cells.ints,
-        Space::Reals | Space::Adjoints => form.cells.reals,
-        Space::References => return false,
+        Space::Ints | Space::StartInts => form.cells.ints,
+        Space::Reals | Space::Adjoints | Space::StartReals => form.cells.reals,
+        Space::References | Space::Results => return false,
     };
     addresses.low >= 0 && addresses.high < count.into()
 }

@@ -25,6 +25,9 @@ fn number(space: Space) -> usize {
         Space::Reals => 1,
         Space::Adjoints => 2,
         Space::References => 3,
+        Space::StartInts => 4,
+        Space::StartReals => 5,
+        Space::Results => 6,
     }
 }
 
@@ -34,7 +37,7 @@ fn flags(space: Space) -> MemFlags {
         Space::Ints => Some(AliasRegion::Heap),
         Space::Reals => Some(AliasRegion::Table),
         Space::Adjoints => Some(AliasRegion::Vmctx),
-        Space::References => None,
+        Space::References | Space::StartInts | Space::StartReals | Space::Results => None,
     };
     MemFlags::trusted().with_alias_region(region)
 }
@@ -50,7 +53,13 @@ impl Translation<'_> {
             (Space::Reals, ContextField::REALS),
             (Space::Adjoints, ContextField::ADJOINTS),
             (Space::References, ContextField::REFERENCES),
+            (Space::StartInts, ContextField::START_INTS),
+            (Space::StartReals, ContextField::START_REALS),
+            (Space::Results, ContextField::RESULTS),
         ] {
+            if !self.spaces.contains(&space) {
+                continue;
+            }
             let memory = self.builder.ins().load(self.pointer, flags, self.context?, field.0);
             self.builder.def_var(self.memories[number(space)], memory);
         }
@@ -170,6 +179,60 @@ impl Translation<'_> {
         let marks = self.held(ContextField::MARKS)?;
         let marks = self.builder.ins().iadd(marks, mark);
         self.hold(ContextField::MARKS, marks)
+    }
+
+    /// The turning point: the budget of the reverse sweep replaces that of the primal one, and marks of branches count down.
+    pub(super) fn turn(&mut self, slack: u32) -> Option<()> {
+        let budget = self.load(types::I64, ContextField::BUDGET)?;
+        let left = self.held(ContextField::LEFT)?;
+        let made = self.builder.ins().isub(budget, left);
+        self.store(made, ContextField::PRIMAL_STEPS)?;
+        let left = self.builder.ins().iadd_imm(made, i64::from(slack));
+        self.store(left, ContextField::BUDGET)?;
+        self.hold(ContextField::LEFT, left)?;
+        if !self.form.version.is_watched {
+            return Some(());
+        }
+        let last = self.load(types::I64, ContextField::LAST_INTERVAL)?;
+        let first = self.builder.ins().isub(last, budget);
+        let last = self.builder.ins().iadd_imm(first, 1 - i64::from(slack));
+        self.store(last, ContextField::LAST_INTERVAL)?;
+        let one = self.builder.ins().iconst(types::I64, 1);
+        self.store(one, ContextField::PER_STEP_LEFT)?;
+        if self.held.iter().any(|held| held.field == ContextField::MARKS) {
+            let marks = self.held(ContextField::MARKS)?;
+            let negated = self.builder.ins().ineg(marks);
+            self.hold(ContextField::MARKS, negated)?;
+        }
+        Some(())
+    }
+
+    /// Keeps the greatest magnitude of reals at the turning point.
+    pub(super) fn largest(&mut self, op: &SsaOp) -> Option<()> {
+        let [value] = self.operands(op)?;
+        let value = self.in_double(value);
+        let magnitude = self.builder.ins().fabs(value);
+        let before = self.load(types::F64, ContextField::LARGEST)?;
+        let after = self.builder.ins().fmax(before, magnitude);
+        self.store(after, ContextField::LARGEST)
+    }
+
+    /// Leaves where the reverse sweep restored a real to other bits and rounding doesn't explain it.
+    pub(super) fn missed(&mut self, op: &SsaOp) -> Option<()> {
+        let reals: [ir::Value; 3] = self.operands(op)?;
+        let [from, to] = [reals[0], reals[1]].map(|real| self.bits_of(Class::Real, real));
+        let differs = self.builder.ins().icmp(IntCC::NotEqual, from, to);
+        let [records, next] = std::array::from_fn(|_| self.builder.create_block());
+        self.builder.set_cold_block(records);
+        self.builder.ins().brif(differs, records, &[], next, &[]);
+        self.builder.switch_to_block(records);
+        let [from, to, adjoint] = reals.map(|real| self.in_double(real));
+        let context = self.context?;
+        let fails =
+            self.call(functions::missed(), &[context, from, to, adjoint], Some(types::I64))?;
+        self.builder.ins().brif(fails, self.failed, &[], next, &[]);
+        self.builder.switch_to_block(next);
+        Some(())
     }
 
     /// Tells whoever watches what is freed, where it isn't 0.

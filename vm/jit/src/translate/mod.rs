@@ -12,7 +12,7 @@ use cranelift_codegen::ir::{self, AbiParam, BlockArg, InstBuilder, MemFlags, Sig
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use reviver_compile::form::{Definition, Jump, NumberKinds, SsaEnd, SsaForm};
-use reviver_compile::op::{OpKind, SsaOp, SsaValue};
+use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_compile::order::{back_edges, dominators};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
@@ -67,6 +67,16 @@ impl HeldField {
     }
 }
 
+/// The spaces that a form loads from or stores to.
+fn spaces(form: &SsaForm) -> HashSet<Space> {
+    let ops = form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
+    let space = |op: &SsaOp| match op.kind {
+        OpKind::Load(space) | OpKind::Store(space) => Some(space),
+        _ => None,
+    };
+    ops.filter_map(space).collect()
+}
+
 /// The fields that a form counts in.
 fn held_fields(form: &SsaForm) -> Vec<ContextField> {
     let ops = form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
@@ -99,7 +109,9 @@ struct Translation<'a> {
     pointer: ir::Type,
     calls: CallConv,
     /// Where the cells of each space lie.
-    memories: [Variable; 4],
+    memories: [Variable; 7],
+    /// The spaces that the form has cells in.
+    spaces: HashSet<Space>,
     /// By block whether it leads into a loop.
     enters_loop: Vec<bool>,
     builder: FunctionBuilder<'a>,
@@ -136,7 +148,8 @@ impl<'a> Translation<'a> {
             context: None,
             pointer: config.pointer_type(),
             calls: config.default_call_conv,
-            memories: [(); 4].map(|()| builder.declare_var(config.pointer_type())),
+            memories: [(); 7].map(|()| builder.declare_var(config.pointer_type())),
+            spaces: spaces(form),
             enters_loop: enters_loop(form),
             builder,
         }
@@ -377,6 +390,18 @@ impl<'a> Translation<'a> {
             }
             OpKind::Jumped => {
                 self.mark_jump()?;
+                Some(None)
+            }
+            OpKind::Turned { slack } => {
+                self.turn(slack)?;
+                Some(None)
+            }
+            OpKind::Largest => {
+                self.largest(op)?;
+                Some(None)
+            }
+            OpKind::Missed => {
+                self.missed(op)?;
                 Some(None)
             }
             OpKind::Freed { at } => {

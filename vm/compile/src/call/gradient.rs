@@ -1,0 +1,204 @@
+//! Gradient calls by compiled call functions, on memory of their own.
+
+use std::ops::Range;
+
+use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::SeededCell;
+use reviver_vm::differentiate::evidence::SweepEvidence;
+use reviver_vm::differentiate::seeds::SumSize;
+use reviver_vm::room::{self, OutOfMemory};
+use reviver_vm::travel::{Leg, Travel};
+use reviver_vm::watch::{Rounding, Watch, Watcher};
+use reviver_vm::{CheckLevel, Program, State};
+
+use super::{ARRIVAL_MARK, GradientFunction, GradientTask};
+use crate::backend::{Backend, Code};
+use crate::form::{Demands, FIRST_RECORD};
+use crate::frames;
+use crate::route::{MOST_STEPS, RoutePlan};
+use crate::run::{CellMemory, CodeOutcome, Job};
+use crate::start::RouteStart;
+use crate::turning::{BareEnd, BareTrip};
+
+/// The compiled gradient of a seeded sum.
+#[derive(Debug)]
+pub struct GradientCall {
+    program: Program,
+    plan: RoutePlan,
+    /// The reals that may have a seed, in the order of seeds and results.
+    seeded: Vec<u32>,
+    end: u32,
+    working: Vec<(Class, Range<u32>)>,
+    adjoints: Vec<Range<u32>>,
+    demands: Demands,
+    first_steps: u64,
+    code: Box<dyn Code>,
+}
+
+/// The memory of gradient calls, which serves one call after the other.
+#[derive(Debug, Default)]
+pub struct CallRoom {
+    ints: Vec<i64>,
+    reals: Vec<u64>,
+    adjoints: Vec<u64>,
+    references: Vec<i64>,
+    /// The bits of the seeded cells at the turning point, and the mark of the arrival behind them.
+    results: Vec<u64>,
+    /// The number of seeded cells, and of the program's reals.
+    seeded: usize,
+    own_reals: usize,
+    /// Branches and freed cells, where the call was watched.
+    watch: Option<Watch>,
+}
+
+impl GradientCall {
+    /// Compiles the gradient of sums of some reals, each once, that turns at a position. None if a sweep needs a machine.
+    pub fn new(
+        program: &Program,
+        backend: &impl Backend,
+        (turn, level): (u32, CheckLevel),
+        seeded: &[usize],
+    ) -> Option<GradientCall> {
+        let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
+        let function = GradientFunction::build(program, GradientTask { turn, level, seeded: &seeded })?;
+        let GradientFunction { form, end, working, adjoints } = function;
+        let (demands, first_steps) = (form.demands, form.first_steps.into());
+        let [plan, _] = RoutePlan::gradient(program, turn, level);
+        let code = backend.compile(form)?;
+        let program = program.clone();
+        Some(GradientCall { program, plan, seeded, end, working, adjoints, demands, first_steps, code })
+    }
+
+    /// Makes the call for seeds of exactly the cells it was compiled for, in their order, with at most so many steps before the turning
+    /// point. The room has the adjoints then, and the values of the seeded cells.
+    ///
+    /// # Errors
+    /// Why the call has to be made otherwise.
+    pub fn run(
+        &self,
+        start: &RouteStart,
+        seeds: &[SeededCell],
+        room: &mut CallRoom,
+        most_steps: u64,
+    ) -> Result<BareTrip, BareEnd> {
+        if most_steps < self.first_steps || !self.suits(start, seeds) {
+            return Err(BareEnd::NeedsMachine);
+        }
+        let state = start.state();
+        if room.begin(self, state, seeds).is_err() {
+            *room = CallRoom::default();
+            return Err(BareEnd::NeedsMachine);
+        }
+        let budget = most_steps.min(MOST_STEPS);
+        let rounding = Rounding::of(self.program.module().real);
+        let mut evidence = SweepEvidence::default();
+        let mut watch = self.plan.is_watched.then(Watch::default);
+        let leg = Leg { travel: Travel::Forward, budget };
+        let mut watcher = watch.as_mut().map(|watch| Watcher::new(watch, leg, state.own_steps(), rounding));
+        let cells = room.memory(state);
+        let (watcher, evidence_of_code) = (watcher.as_mut(), self.plan.is_watched.then_some(&mut evidence));
+        let job = Job { inputs: &[], cells, left: budget, watcher, evidence: evidence_of_code };
+        let (steps, primal_steps) = match self.code.run(job) {
+            CodeOutcome::Exit { exit, steps, primal_steps, .. } if exit == self.end => (steps, primal_steps),
+            CodeOutcome::Failed if room.has_arrived() => return Err(BareEnd::Refused),
+            CodeOutcome::Exit { .. } | CodeOutcome::Failed => return Err(BareEnd::Stranded),
+        };
+        let steps_back = steps - primal_steps;
+        room.watch = watch;
+        let loss_error = match (self.plan.level, &room.watch) {
+            (CheckLevel::Unchecked, _) => None,
+            (CheckLevel::Checked, None) => Some(0.0),
+            (CheckLevel::Checked, Some(_)) if steps_back != primal_steps => return Err(BareEnd::Refused),
+            (CheckLevel::Checked, Some(watch)) => {
+                let sum = SumSize::of(&self.program, seeds, room.values());
+                let reals = (&state.reals[..], room.adjoints());
+                let verified = evidence.verified(&self.program, watch, reals, sum);
+                Some(verified.ok_or(BareEnd::NeedsMachine)?)
+            }
+        };
+        Ok(BareTrip { steps: primal_steps, steps_back, loss_error })
+    }
+
+    /// Checks that a start has all that the code takes for granted, and that the seeds are those of the cells that it was compiled for.
+    fn suits(&self, start: &RouteStart, seeds: &[SeededCell]) -> bool {
+        let state = start.state();
+        let is_seeded = seeds.iter().map(|seed| seed.cell).eq(self.seeded.iter().map(|&cell| cell as usize));
+        let is_begin = (state.position, state.inverted, state.mode()) == (self.plan.from, false, false);
+        is_seeded
+            && is_begin
+            && std::ptr::eq(self.program.flow(), start.program().flow())
+            && state.adjoints.is_none()
+            && start.zeros().include(self.plan.zeros(&self.program))
+            && frames::levels(&self.program, state, self.demands, 0).is_some()
+    }
+}
+
+impl CallRoom {
+    /// Makes the memory that code changes that of a start, and seeds the adjoints.
+    fn begin(&mut self, call: &GradientCall, start: &State, seeds: &[SeededCell]) -> Result<(), OutOfMemory> {
+        let reals = start.reals.len() + call.demands.frame_reals as usize;
+        room::resize(&mut self.ints, start.ints.len() + call.demands.frame_ints as usize)?;
+        room::resize(&mut self.reals, reals)?;
+        room::resize(&mut self.adjoints, reals)?;
+        room::resize(&mut self.references, (FIRST_RECORD + call.demands.references) as usize)?;
+        room::resize(&mut self.results, call.seeded.len() + 1)?;
+        (self.seeded, self.own_reals) = (call.seeded.len(), start.reals.len());
+        self.results.iter_mut().for_each(|word| *word = 0);
+        for (class, cells) in &call.working {
+            let cells = cells.start as usize..cells.end as usize;
+            match class {
+                Class::Int => renew(&mut self.ints, &start.ints, cells),
+                Class::Real => renew(&mut self.reals, &start.reals, cells),
+            }
+        }
+        for cells in &call.adjoints {
+            room::zero(self.adjoints.get_mut(cells.start as usize..cells.end as usize).unwrap_or_default());
+        }
+        for seed in seeds {
+            self.adjoints.get_mut(seed.cell).into_iter().for_each(|adjoint| *adjoint = seed.seed);
+        }
+        Ok(())
+    }
+
+    fn memory<'c>(&'c mut self, start: &'c State) -> CellMemory<'c> {
+        CellMemory {
+            ints: &mut self.ints,
+            reals: &mut self.reals,
+            adjoints: &mut self.adjoints,
+            references: &mut self.references,
+            start_ints: &start.ints,
+            start_reals: &start.reals,
+            results: &mut self.results,
+        }
+    }
+
+    /// True if the reverse sweep of the last call has arrived, whatever verification found.
+    fn has_arrived(&self) -> bool {
+        self.results.get(self.seeded) == Some(&ARRIVAL_MARK)
+    }
+
+    /// The bits of the seeded cells at the turning point of the last call.
+    pub fn values(&self) -> &[u64] {
+        self.results.get(..self.seeded).unwrap_or_default()
+    }
+
+    /// Branches and freed cells of the last call, if it was watched.
+    pub fn watch(&self) -> Option<&Watch> {
+        self.watch.as_ref()
+    }
+
+    /// The adjoint of each of the program's reals after the last call.
+    pub fn adjoints(&self) -> &[u64] {
+        self.adjoints.get(..self.own_reals).unwrap_or_default()
+    }
+}
+
+/// Makes some cells those of a start, and 0 behind it.
+fn renew<T: Copy + Default>(own: &mut [T], start: &[T], cells: Range<usize>) {
+    let split = cells.end.min(start.len()).max(cells.start);
+    let (there, behind) = (cells.start..split, split..cells.end);
+    if let (Some(own), Some(start)) = (own.get_mut(there.clone()), start.get(there)) {
+        room::copy(own, start);
+    }
+    room::zero(own.get_mut(behind).unwrap_or_default());
+}

@@ -1,0 +1,383 @@
+//! Both sweeps of a gradient as one function: cells that no memory has are values from the start to the end.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use reviver_flow::layout::MODE;
+use reviver_isa::instruction::Class;
+use reviver_vm::Program;
+
+use super::memory::{CellHome, MemoryCells, literal_address};
+use super::{SpacedCell, verify};
+use crate::form::{Definition, FrameZeros, Jump, SsaBlock, SsaEnd, SsaForm};
+use crate::op::{OpKind, Space, SsaOp, SsaValue};
+use crate::order::reached;
+use crate::passes::range_where_it_counts;
+use crate::passes::replacing::Replacements;
+
+/// The program of a call function, and what is known of its cells.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'p> {
+    pub program: &'p Program,
+    /// What holds 0 at the start.
+    pub zeros: FrameZeros,
+    pub memory: &'p MemoryCells,
+}
+
+/// A call function while its sweeps are joined.
+pub(super) struct Joining<'p> {
+    pub form: SsaForm,
+    pub place: Place<'p>,
+    /// The reals that may have a seed.
+    seeded: &'p [u32],
+    /// Operations to be put at the beginning of the function: literals, and loads of the start.
+    entry: Vec<SsaValue>,
+    /// Literals, once each.
+    literals: HashMap<OpKind, SsaValue>,
+    /// Values of cells at the start.
+    starts: HashMap<SpacedCell, SsaValue>,
+    /// Blocks where the sweep that was joined last arrives, with the values that it leaves in cells.
+    arrivals: Vec<(u32, BTreeMap<SpacedCell, SsaValue>)>,
+    /// The block of the turning point.
+    turn: Option<u32>,
+    /// Values of cells at the turning point, as far as they differ from those at the start.
+    turned: HashMap<SpacedCell, SsaValue>,
+    /// Loads and what they load.
+    loads: Vec<(SsaValue, SsaValue)>,
+}
+
+impl<'p> Joining<'p> {
+    /// Of a primal sweep.
+    pub fn new(primal: SsaForm, place: Place<'p>, seeded: &'p [u32]) -> Joining<'p> {
+        Joining {
+            form: primal,
+            place,
+            seeded,
+            entry: Vec::new(),
+            literals: HashMap::new(),
+            starts: HashMap::new(),
+            arrivals: Vec::new(),
+            turn: None,
+            turned: HashMap::new(),
+            loads: Vec::new(),
+        }
+    }
+
+    /// Makes values of the primal sweep's cells; it arrives at a position.
+    pub fn primal(&mut self, to: u32) {
+        self.lower(&reached(&self.form), to, 0);
+    }
+
+    /// Puts the turning point behind the primal sweep.
+    pub fn turn(&mut self, slack: u32, is_watched: bool) {
+        let (block, turned) = self.meet();
+        self.turn = Some(block);
+        self.turned = turned;
+        self.put(block, OpKind::Turned { slack }, &[]);
+        if is_watched {
+            let mut reals: Vec<(SpacedCell, SsaValue)> =
+                self.turned.iter().map(|(&cell, &value)| (cell, value)).collect();
+            reals.retain(|((space, _), _)| *space == Space::Reals);
+            reals.sort_unstable();
+            for (_, value) in reals {
+                self.put(block, OpKind::Largest, &[value]);
+            }
+        }
+        for (n, &cell) in (0..).zip(self.seeded) {
+            let value = match self.place.memory.home((Space::Reals, cell)) {
+                CellHome::Working => {
+                    let address = self.literal(OpKind::Int(cell.into()));
+                    self.put(block, OpKind::Load(Space::Reals), &[address])
+                }
+                CellHome::Value | CellHome::Start => self.at_turn((Space::Reals, cell)),
+            };
+            let number = self.literal(OpKind::Int(n));
+            self.put(block, OpKind::Store(Space::Results), &[number, value]);
+        }
+    }
+
+    /// Joins the reverse sweep to the turning point; it arrives at a position.
+    pub fn reverse(&mut self, reverse: SsaForm, to: u32) {
+        let order = reached(&reverse);
+        let (first, exits) = (self.form.blocks.len() as u32, self.form.exits.len() as u32);
+        self.form.exits.extend(reverse.exits.iter().cloned());
+        self.append(reverse, first, exits);
+        if let Some(turn) = self.turn {
+            self.set_end(turn, SsaEnd::Go(Jump { to: first, arguments: Vec::new() }));
+        }
+        let order: Vec<u32> = order.into_iter().map(|block| block + first).collect();
+        self.lower(&order, to, exits);
+    }
+
+    /// Puts verification and the stores of adjoints behind the reverse sweep; also gives the number of the exit at the end.
+    pub fn finish(mut self, is_verified: bool) -> (SsaForm, u32) {
+        let (block, mut cells) = self.meet();
+        for (&cell, &value) in &self.turned {
+            cells.entry(cell).or_insert(value);
+        }
+        let last = if is_verified { verify::put(&mut self, block, &cells) } else { block };
+        self.store_adjoints(last, &cells);
+        let end = self.form.exits.len() as u32;
+        self.set_end(last, SsaEnd::Exit { exit: end });
+        if let Some(first) = self.form.blocks.first_mut() {
+            first.ops.splice(0..0, self.entry);
+        }
+        let mut replacements = Replacements::of(&self.form);
+        for (load, value) in self.loads {
+            replacements.replace(load, value);
+        }
+        replacements.apply(&mut self.form);
+        (self.form, end)
+    }
+
+    /// Stores the adjoints of the program's reals, as far as they aren't in memory.
+    fn store_adjoints(&mut self, block: u32, cells: &HashMap<SpacedCell, SsaValue>) {
+        let layout = self.place.program.flow().layout();
+        let (frame, constants) = (layout.main_frame(Class::Real), layout.constants(Class::Real));
+        for cell in 0..self.place.memory.own(Class::Real) {
+            let is_named = !frame.contains(&cell) && !constants.contains(&(cell as usize));
+            let adjoint = (Space::Adjoints, cell);
+            if !is_named || self.place.memory.home(adjoint) != CellHome::Value {
+                continue;
+            }
+            let value = cells.get(&adjoint).copied().unwrap_or_else(|| self.at_turn(adjoint));
+            let address = self.literal(OpKind::Int(cell.into()));
+            self.put(block, OpKind::Store(Space::Adjoints), &[address, value]);
+        }
+    }
+
+    /// A new block that all arrivals lead to, with the values of the cells that they leave.
+    fn meet(&mut self) -> (u32, HashMap<SpacedCell, SsaValue>) {
+        let arrivals = std::mem::take(&mut self.arrivals);
+        let cells: BTreeSet<SpacedCell> =
+            arrivals.iter().flat_map(|(_, stored)| stored.keys().copied()).collect();
+        let parameters: Vec<SsaValue> = cells.iter().map(|cell| self.parameter(cell.0.class())).collect();
+        let met = cells.iter().copied().zip(parameters.iter().copied()).collect();
+        let block = self.block(parameters);
+        for (arrival, stored) in arrivals {
+            let mut arguments = Vec::with_capacity(cells.len());
+            for &cell in &cells {
+                let value = stored.get(&cell).copied();
+                arguments.push(value.unwrap_or_else(|| self.at_turn(cell)));
+            }
+            self.set_end(arrival, SsaEnd::Go(Jump { to: block, arguments }));
+        }
+        (block, met)
+    }
+
+    /// Has the caller know that the reverse sweep has arrived, whatever verification finds.
+    pub fn mark_arrival(&mut self, block: u32) {
+        let word = self.literal(OpKind::Int(self.seeded.len() as i64));
+        let mark = self.literal(OpKind::Real(super::ARRIVAL_MARK));
+        self.put(block, OpKind::Store(Space::Results), &[word, mark]);
+    }
+
+    /// A new block, which ends nowhere yet.
+    pub fn block(&mut self, parameters: Vec<SsaValue>) -> u32 {
+        let number = self.form.blocks.len() as u32;
+        let end = SsaEnd::Exit { exit: 0 };
+        self.form.blocks.push(SsaBlock { parameters, ops: Vec::new(), steps: 0, calls: 0, end });
+        number
+    }
+
+    pub fn set_end(&mut self, block: u32, end: SsaEnd) {
+        self.form.blocks.get_mut(block as usize).into_iter().for_each(|block| block.end = end.clone());
+    }
+
+    pub fn parameter(&mut self, class: Class) -> SsaValue {
+        let value = SsaValue(self.form.definitions.len() as u32);
+        self.form.definitions.push(Definition::Parameter(class));
+        value
+    }
+
+    /// Puts an operation at the end of a block.
+    pub fn put(&mut self, block: u32, kind: OpKind, operands: &[SsaValue]) -> SsaValue {
+        let value = self.form.define(kind, operands);
+        self.form.blocks.get_mut(block as usize).into_iter().for_each(|block| block.ops.push(value));
+        value
+    }
+
+    /// A literal, which every block may use.
+    pub fn literal(&mut self, kind: OpKind) -> SsaValue {
+        if let Some(&known) = self.literals.get(&kind) {
+            return known;
+        }
+        let value = self.form.define(kind, &[]);
+        self.entry.push(value);
+        self.literals.insert(kind, value);
+        value
+    }
+
+    /// The literal of a cell's bits.
+    fn bits(&mut self, space: Space, bits: u64) -> SsaValue {
+        self.literal(match space.class() {
+            Class::Int => OpKind::Int(bits as i64),
+            Class::Real => OpKind::Real(bits),
+        })
+    }
+
+    /// The bits of a cell at the start, if every start has the same ones there.
+    pub fn known_at_start(&self, (space, cell): SpacedCell) -> Option<u64> {
+        let class = match space {
+            Space::Ints if cell as usize == MODE => return Some(0),
+            Space::Ints => Class::Int,
+            Space::Reals => Class::Real,
+            _ => return Some(0),
+        };
+        let layout = self.place.program.flow().layout();
+        let is_zero = self.place.zeros.cells && layout.main_frame(class).contains(&cell);
+        (is_zero || cell >= self.place.memory.own(class)).then_some(0)
+    }
+
+    /// The value of a cell at the start.
+    pub fn at_start(&mut self, cell: SpacedCell) -> SsaValue {
+        if let Some(&known) = self.starts.get(&cell) {
+            return known;
+        }
+        let value = match self.known_at_start(cell) {
+            Some(bits) => self.bits(cell.0, bits),
+            None => {
+                let address = self.literal(OpKind::Int(cell.1.into()));
+                let value = self.form.define(OpKind::Load(start_space(cell.0)), &[address]);
+                self.entry.push(value);
+                value
+            }
+        };
+        self.starts.insert(cell, value);
+        value
+    }
+
+    /// The value of a cell at the turning point; before it, at the start.
+    fn at_turn(&mut self, cell: SpacedCell) -> SsaValue {
+        let Some(turn) = self.turn else { return self.at_start(cell) };
+        if let Some(&known) = self.turned.get(&cell) {
+            return known;
+        }
+        let value = match cell {
+            (Space::Ints, mode) if mode as usize == MODE => self.bits(Space::Ints, 1),
+            (Space::Adjoints, real) if self.seeded.contains(&real) => {
+                let address = self.literal(OpKind::Int(real.into()));
+                self.put(turn, OpKind::Load(Space::Adjoints), &[address])
+            }
+            _ => return self.at_start(cell),
+        };
+        self.turned.insert(cell, value);
+        value
+    }
+
+    /// Makes values of cells that aren't in memory, in blocks of one sweep in an order in which values are made before they are used. Notes the
+    /// blocks in which the sweep arrives, and what it leaves in cells there. Operations that only count are dropped.
+    fn lower(&mut self, postorder: &[u32], to: u32, first_exit: u32) {
+        let mut arrivals = Vec::new();
+        for &number in postorder.iter().rev() {
+            let Some(block) = self.form.blocks.get_mut(number as usize) else { continue };
+            let ops = std::mem::take(&mut block.ops);
+            let exit = match block.end {
+                SsaEnd::Exit { exit } => Some(exit),
+                _ => None,
+            };
+            let mut stored = BTreeMap::new();
+            let mut kept: Vec<SsaValue> = Vec::with_capacity(ops.len());
+            for value in ops {
+                if self.is_kept(value, &mut stored) {
+                    kept.push(value);
+                }
+            }
+            let is_end = |exit: u32| {
+                let exit = self.form.exits.get(exit as usize);
+                exit.is_some_and(|exit| exit.position == to && exit.calls.is_empty() && !exit.is_full)
+            };
+            match exit {
+                Some(exit) if is_end(exit) && exit >= first_exit => arrivals.push((number, stored)),
+                // Nobody reads the cells there.
+                Some(_) => {
+                    let is_store =
+                        |value: &SsaValue| self.form.op(*value).is_some_and(|op| matches!(op.kind, OpKind::Store(_)));
+                    kept.retain(|value| !is_store(value));
+                }
+                None => {}
+            }
+            if let Some(block) = self.form.blocks.get_mut(number as usize) {
+                block.ops = kept;
+            }
+        }
+        let stops: HashSet<u32> = self.form.blocks.iter().filter_map(|block| block.end.stop()).collect();
+        arrivals.retain(|(block, _)| !stops.contains(block));
+        self.arrivals = arrivals;
+    }
+
+    /// Returns true if an operation stays in its block. `stored` are the cells that the block has stored so far.
+    fn is_kept(&mut self, value: SsaValue, stored: &mut BTreeMap<SpacedCell, SsaValue>) -> bool {
+        let Some(op) = self.form.op(value) else { return true };
+        let (kind, second, address) = (op.kind, op.operands.get(1).copied(), op.operands.first().copied());
+        match (kind, literal_address(&self.form, op), address) {
+            (OpKind::Load(space), Some(cell), _) => match self.place.memory.home((space, cell)) {
+                CellHome::Working => true,
+                CellHome::Value | CellHome::Start => {
+                    let held = stored.get(&(space, cell)).copied();
+                    let held = held.unwrap_or_else(|| self.at_turn((space, cell)));
+                    self.loads.push((value, held));
+                    false
+                }
+            },
+            (OpKind::Load(space), None, Some(address)) => {
+                let range = range_where_it_counts(&self.form, address);
+                if self.place.memory.home_of(space, range) == CellHome::Start {
+                    self.read_from_start(value, space);
+                }
+                true
+            }
+            (OpKind::Store(space), Some(cell), _) => match (self.place.memory.home((space, cell)), second) {
+                (CellHome::Value, Some(second)) => {
+                    stored.insert((space, cell), second);
+                    false
+                }
+                _ => true,
+            },
+            (OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped, ..) => false,
+            _ => true,
+        }
+    }
+
+    fn read_from_start(&mut self, load: SsaValue, space: Space) {
+        if let Some(Definition::Op(op)) = self.form.definitions.get_mut(load.0 as usize) {
+            op.kind = OpKind::Load(start_space(space));
+        }
+    }
+
+    /// Adds the blocks of another form behind the own ones, and its exits behind the own exits.
+    fn append(&mut self, other: SsaForm, first: u32, first_exit: u32) {
+        let by = self.form.definitions.len() as u32;
+        let moved = |value: SsaValue| SsaValue(value.0 + by);
+        self.form.definitions.extend(other.definitions.into_iter().map(|definition| match definition {
+            Definition::Op(op) => Definition::Op(SsaOp {
+                operands: op.operands.into_iter().map(moved).collect(),
+                guard: op.guard.map(moved),
+                ..op
+            }),
+            parameter @ Definition::Parameter(_) => parameter,
+        }));
+        self.form.ranges.extend(other.ranges.into_iter().map(|(value, range)| (moved(value), range)));
+        for mut block in other.blocks {
+            block.parameters.iter_mut().chain(&mut block.ops).for_each(|value| *value = moved(*value));
+            for jump in block.end.jumps_mut() {
+                jump.to += first;
+                jump.arguments.iter_mut().for_each(|value| *value = moved(*value));
+            }
+            match &mut block.end {
+                SsaEnd::Branch { condition, .. } => *condition = moved(*condition),
+                SsaEnd::Pause { skipped: Some(skipped), .. } => *skipped = moved(*skipped),
+                SsaEnd::Exit { exit } => *exit += first_exit,
+                SsaEnd::Pause { skipped: None, .. } | SsaEnd::Go(_) => {}
+            }
+            self.form.blocks.push(block);
+        }
+    }
+}
+
+/// The space of a class's cells at the start.
+pub(super) fn start_space(space: Space) -> Space {
+    match space.class() {
+        Class::Int => Space::StartInts,
+        Class::Real => Space::StartReals,
+    }
+}

@@ -1,0 +1,198 @@
+//! Which cells of a call function are in memory: those at computed addresses, and those that are stored before the end of a sweep. All
+//! others are values. Memory that no sweep changes is read from the cells of the start.
+
+use std::ops::Range;
+
+use reviver_isa::instruction::Class;
+use reviver_vm::Program;
+
+use super::SpacedCell;
+use crate::form::{SsaEnd, SsaForm};
+use crate::op::{OpKind, Space, SsaOp};
+use crate::order::reached;
+use crate::passes::range_where_it_counts;
+use crate::range::IntRange;
+
+/// Neighbouring cells of a space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct MemoryRun {
+    space: Space,
+    cells: Range<u32>,
+    is_changed: bool,
+}
+
+/// Where a cell is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CellHome {
+    /// It is a value.
+    Value,
+    /// In the memory of its space.
+    Working,
+    /// In the memory of the start, because nothing changes it.
+    Start,
+}
+
+/// The cells in memory.
+#[derive(Debug)]
+pub(super) struct MemoryCells {
+    /// Apart from each other.
+    runs: Vec<MemoryRun>,
+    /// The program's own cells of each class: integers, reals.
+    own: [u32; 2],
+}
+
+impl MemoryCells {
+    /// Those of both sweeps of a program.
+    pub fn of(sweeps: [&SsaForm; 2], program: &Program) -> MemoryCells {
+        let (ints, reals) = program.flow().layout().static_cells();
+        let own = [ints, reals].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+        let frames = |of: fn(&SsaForm) -> u32| sweeps.iter().map(|form| of(form)).max().unwrap_or(0);
+        let counts = [
+            own[0].saturating_add(frames(|form| form.demands.frame_ints)),
+            own[1].saturating_add(frames(|form| form.demands.frame_reals)),
+        ];
+        let found: Vec<MemoryAccess> = sweeps.iter().flat_map(|form| accesses(form, counts)).collect();
+        let in_memory = found.iter().filter(|access| access.kind != AccessKind::LastStore);
+        let mut runs = joined(in_memory.map(|access| (access.space, access.cells.clone())).collect());
+        for run in &mut runs {
+            let meets = |access: &&MemoryAccess| {
+                access.space == run.space
+                    && access.cells.start < run.cells.end
+                    && run.cells.start < access.cells.end
+            };
+            let is_stored = found.iter().filter(meets).any(|access| access.kind != AccessKind::Load);
+            let is_own = match run.space {
+                Space::Ints => run.cells.end <= own[0],
+                Space::Reals => run.cells.end <= own[1],
+                _ => false,
+            };
+            run.is_changed = is_stored || !is_own;
+        }
+        // Verification goes through the adjoints of changed reals in memory, side by side with the reals.
+        let changed = runs.iter().filter(|run| run.is_changed && run.space == Space::Reals);
+        let beside = changed.map(|run| (Space::Adjoints, run.cells.clone()));
+        let adjoints = runs.iter().filter(|run| run.space == Space::Adjoints);
+        let adjoints = joined(beside.chain(adjoints.map(|run| (Space::Adjoints, run.cells.clone()))).collect());
+        runs.retain(|run| run.space != Space::Adjoints);
+        runs.extend(adjoints.into_iter().map(|run| MemoryRun { is_changed: true, ..run }));
+        MemoryCells { runs, own }
+    }
+
+    /// Where a cell is found.
+    pub fn home(&self, (space, cell): SpacedCell) -> CellHome {
+        match self.runs.iter().find(|run| run.space == space && run.cells.contains(&cell)) {
+            Some(run) if run.is_changed => CellHome::Working,
+            Some(_) => CellHome::Start,
+            None => CellHome::Value,
+        }
+    }
+
+    /// Where the cells are found at an address of which only this is known.
+    pub fn home_of(&self, space: Space, range: IntRange) -> CellHome {
+        let Ok(first) = u32::try_from(range.low.max(0)) else { return CellHome::Working };
+        match self.home((space, first)) {
+            CellHome::Value => CellHome::Working,
+            home => home,
+        }
+    }
+
+    /// The program's own cells of a class.
+    pub fn own(&self, class: Class) -> u32 {
+        match class {
+            Class::Int => self.own[0],
+            Class::Real => self.own[1],
+        }
+    }
+
+    /// Integers and reals that code changes in memory.
+    pub fn working(&self) -> impl Iterator<Item = (Class, Range<u32>)> + '_ {
+        let changed = self.runs.iter().filter(|run| run.is_changed);
+        changed.filter_map(|run| match run.space {
+            Space::Ints => Some((Class::Int, run.cells.clone())),
+            Space::Reals => Some((Class::Real, run.cells.clone())),
+            _ => None,
+        })
+    }
+
+    /// Adjoints that are in memory.
+    pub fn adjoints(&self) -> impl Iterator<Item = Range<u32>> + '_ {
+        self.runs.iter().filter(|run| run.space == Space::Adjoints).map(|run| run.cells.clone())
+    }
+}
+
+/// Runs of neighbours that contain some cells, apart from each other.
+fn joined(mut cells: Vec<(Space, Range<u32>)>) -> Vec<MemoryRun> {
+    cells.sort_by_key(|(space, cells)| (*space, cells.start));
+    let mut runs: Vec<MemoryRun> = Vec::new();
+    for (space, cells) in cells {
+        match runs.last_mut().filter(|run| run.space == space && cells.start <= run.cells.end) {
+            Some(run) => run.cells.end = run.cells.end.max(cells.end),
+            None => runs.push(MemoryRun { space, cells, is_changed: false }),
+        }
+    }
+    runs
+}
+
+/// Cells that an operation may load or store.
+struct MemoryAccess {
+    space: Space,
+    cells: Range<u32>,
+    kind: AccessKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AccessKind {
+    /// A load at a computed address.
+    Load,
+    /// A store at a computed address, or before the end of a sweep.
+    Store,
+    /// A store at a known address where a sweep ends.
+    LastStore,
+}
+
+fn accesses(form: &SsaForm, [ints, reals]: [u32; 2]) -> Vec<MemoryAccess> {
+    let mut found = Vec::new();
+    for number in reached(form) {
+        let Some(block) = form.blocks.get(number as usize) else { continue };
+        let is_last = matches!(block.end, SsaEnd::Exit { .. });
+        for op in block.ops.iter().filter_map(|&value| form.op(value)) {
+            let (space, is_store) = match op.kind {
+                OpKind::Load(space) => (space, false),
+                OpKind::Store(space) => (space, true),
+                _ => continue,
+            };
+            let count = match space {
+                Space::Ints => ints,
+                Space::Reals | Space::Adjoints => reals,
+                Space::References | Space::StartInts | Space::StartReals | Space::Results => continue,
+            };
+            let (cells, kind) = match (literal_address(form, op), op.operands.first()) {
+                (Some(_), _) if !is_store => continue,
+                (Some(cell), _) if is_last => (cell..cell.saturating_add(1), AccessKind::LastStore),
+                (Some(cell), _) => (cell..cell.saturating_add(1), AccessKind::Store),
+                (None, Some(&address)) => {
+                    let kind = if is_store { AccessKind::Store } else { AccessKind::Load };
+                    (clipped(range_where_it_counts(form, address), count), kind)
+                }
+                (None, None) => continue,
+            };
+            found.push(MemoryAccess { space, cells, kind });
+        }
+    }
+    found
+}
+
+/// The cells among so many that an address may be.
+fn clipped(range: IntRange, count: u32) -> Range<u32> {
+    let within = |end: i64| u32::try_from(end.clamp(0, count.into())).unwrap_or(count);
+    let (first, end) = (within(range.low), within(range.high.saturating_add(1)));
+    first..end.max(first)
+}
+
+/// The address of a load or store, if it is a literal.
+pub(super) fn literal_address(form: &SsaForm, op: &SsaOp) -> Option<u32> {
+    match form.op(*op.operands.first()?)?.kind {
+        OpKind::Int(address) => u32::try_from(address).ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,127 @@
+//! The call function of a gradient: one SSA function from the start of a program to its derivatives.
+//!
+//! ```text
+//! entry     variables are loaded from the cells of the start
+//! primal    program start → turning point
+//! turn      the adjoints of the seeded cells are loaded; all others are 0
+//! reverse   turning point → program start, with adjoints
+//! verify    integers must be those of the start, reals must be explained by rounding
+//! end       the adjoints of the program's reals are stored
+//! ```
+//!
+//! The two sweeps are built apart ([`crate::build()`]) and joined here: values of the primal sweep reach the reverse sweep without memory,
+//! so the passes see both at once. Any exit but the end means that a machine has to make the call; so does a failed check.
+
+mod gradient;
+mod join;
+mod memory;
+mod verify;
+
+pub use gradient::{CallRoom, GradientCall};
+
+use std::ops::Range;
+
+use reviver_isa::instruction::Class;
+use reviver_vm::{CheckLevel, Program};
+
+use self::join::{Joining, Place};
+use self::memory::MemoryCells;
+use crate::build::build_within;
+use crate::compiled::MOST_WORK;
+use crate::form::{Demands, FixedCells, FormExit, FrameZeros, Observed, SsaForm, Version};
+use crate::known::KnownCells;
+use crate::passes::{PASSES, improved};
+use crate::route::RoutePlan;
+
+/// Steps that a reverse sweep may make beyond those of the primal sweep: adjoints that are lost make more.
+const SLACK: u32 = 1 << 16;
+
+/// The bits of the result word behind those of the seeded cells, once the reverse sweep has arrived.
+const ARRIVAL_MARK: u64 = 1;
+
+/// A cell, by its space and address.
+type SpacedCell = (crate::op::Space, u32);
+
+/// What a gradient call function is built for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GradientTask<'t> {
+    /// The position at which the primal sweep ends.
+    pub turn: u32,
+    pub level: CheckLevel,
+    /// The reals that may have a seed, each once. Their values at the turning point are the results, in this order.
+    pub seeded: &'t [u32],
+}
+
+/// The call function of a gradient, with what it needs from its caller.
+#[derive(Debug)]
+pub(crate) struct GradientFunction {
+    pub form: SsaForm,
+    /// The number of the exit at its end.
+    pub end: u32,
+    /// Cells that the function changes in memory: the caller makes them those of the start before each call, and 0 behind the program's
+    /// own cells.
+    pub working: Vec<(Class, Range<u32>)>,
+    /// Adjoints in memory, which the caller makes 0 before each call.
+    pub adjoints: Vec<Range<u32>>,
+}
+
+impl GradientFunction {
+    /// The call function of a task. None if a sweep needs more than cells, or if the program reads adjoints.
+    pub fn build(program: &Program, task: GradientTask) -> Option<GradientFunction> {
+        if program.names_adjoints() {
+            return None;
+        }
+        let [there, back] = RoutePlan::gradient(program, task.turn, task.level);
+        let (primal, reverse) = (sweep(program, &there)?, sweep(program, &back)?);
+        let memory = MemoryCells::of([&primal, &reverse], program);
+        let (first_steps, demands) = (primal.first_steps, common([primal.demands, reverse.demands]));
+        let slack = SLACK.saturating_add(reverse.first_steps);
+        let version = version(&reverse.version);
+        let mut exits = primal.exits.clone();
+        exits.extend(reverse.exits.iter().cloned());
+        let zeros = there.zeros(program);
+        let mut joining = Joining::new(primal, Place { program, zeros, memory: &memory }, task.seeded);
+        joining.primal(there.to);
+        joining.turn(slack, there.is_watched);
+        joining.reverse(reverse, back.to);
+        let is_verified = task.level.is_checked();
+        let (mut form, end) = joining.finish(is_verified);
+        let at_end = FormExit { position: back.to, way: version.way, calls: Vec::new(), is_full: false };
+        debug_assert_eq!(end as usize, exits.len(), "the end is behind the exits of both sweeps");
+        exits.push(at_end);
+        form.cells = FixedCells::of(program.flow(), demands);
+        (form.version, form.exits, form.demands, form.first_steps) = (version, exits, demands, first_steps);
+        Some(GradientFunction {
+            form: improved(form, &PASSES),
+            end,
+            working: memory.working().collect(),
+            adjoints: memory.adjoints().collect(),
+        })
+    }
+}
+
+/// A sweep of a gradient as a form of its own, if it needs nothing of a machine but cells.
+fn sweep(program: &Program, plan: &RoutePlan) -> Option<SsaForm> {
+    let version = Version { observed: Observed::Arrival, ..plan.version(program, KnownCells::default()) };
+    let form = build_within(program.module(), program.flow(), version, MOST_WORK).ok()?;
+    let arrives = form.exits.iter().any(|exit| exit.position == plan.to && exit.calls.is_empty());
+    let form = (arrives && form.is_plain()).then(|| improved(form, &PASSES))?;
+    form.is_plain().then_some(form)
+}
+
+/// The version of a call function: that of its reverse sweep, of which only the adjoints at the end are asked for.
+fn version(reverse: &Version) -> Version {
+    let zeros = FrameZeros { cells: false, adjoints: false, no_adjoint_is_negative: true };
+    Version { zeros, observed: Observed::Arrival, ..reverse.clone() }
+}
+
+/// What either of two sweeps needs.
+fn common([one, other]: [Demands; 2]) -> Demands {
+    Demands {
+        frame_ints: one.frame_ints.max(other.frame_ints),
+        frame_reals: one.frame_reals.max(other.frame_reals),
+        depth: one.depth.max(other.depth),
+        references: one.references.max(other.references),
+        ..Demands::default()
+    }
+}

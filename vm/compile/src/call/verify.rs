@@ -1,0 +1,129 @@
+//! Verification of a reverse sweep as operations: its cells must be those of the start. The verdict on what differs by rounding is
+//! [`SweepEvidence`](reviver_vm::differentiate::evidence::SweepEvidence)'s.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use reviver_flow::layout::MODE;
+use reviver_isa::arith::Order;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+
+use super::SpacedCell;
+use super::join::{Joining, start_space};
+use super::memory::CellHome;
+use crate::form::{Jump, SsaEnd};
+use crate::op::{OpKind, Space, SsaValue};
+use crate::range::IntRange;
+
+/// Fewer cells in memory are compared one by one.
+const SHORTEST_LOOP: u32 = 8;
+
+/// Compares all cells that either sweep changes, from a block on, where `cells` are those that are values. Gives the block in which verification ends.
+pub(super) fn put(joining: &mut Joining, block: u32, cells: &HashMap<SpacedCell, SsaValue>) -> u32 {
+    joining.mark_arrival(block);
+    let mut values: Vec<(SpacedCell, SsaValue)> = cells.iter().map(|(&cell, &value)| (cell, value)).collect();
+    values.sort_unstable();
+    for (cell @ (space, address), value) in values {
+        let is_own = address < joining.place.memory.own(space.class());
+        let is_mode = space == Space::Ints && address as usize == MODE;
+        if !is_own || is_mode || !matches!(space, Space::Ints | Space::Reals) {
+            continue;
+        }
+        let from = at_start(joining, block, cell);
+        let adjoint = |joining: &mut Joining| match cells.get(&(Space::Adjoints, address)) {
+            Some(&adjoint) => adjoint,
+            None => adjoint_in_memory(joining, block, address),
+        };
+        compare(joining, block, space.class(), [from, value], adjoint);
+    }
+    let runs: Vec<(Class, Range<u32>)> = joining.place.memory.working().collect();
+    runs.into_iter().fold(block, |block, (class, run)| {
+        let own = joining.place.memory.own(class);
+        let cells = run.start..run.end.min(own);
+        if cells.is_empty() { block } else { compare_run(joining, block, class, cells) }
+    })
+}
+
+/// The value of a cell at the start, loaded where it is compared.
+fn at_start(joining: &mut Joining, block: u32, cell: SpacedCell) -> SsaValue {
+    match joining.known_at_start(cell) {
+        Some(_) => joining.at_start(cell),
+        None => {
+            let address = joining.literal(OpKind::Int(cell.1.into()));
+            joining.put(block, OpKind::Load(start_space(cell.0)), &[address])
+        }
+    }
+}
+
+/// The adjoint of a real that no sweep has as a value: in memory, or 0.
+fn adjoint_in_memory(joining: &mut Joining, block: u32, cell: u32) -> SsaValue {
+    match joining.place.memory.home((Space::Adjoints, cell)) {
+        CellHome::Value => joining.literal(OpKind::Real(0)),
+        CellHome::Working | CellHome::Start => {
+            let address = joining.literal(OpKind::Int(cell.into()));
+            joining.put(block, OpKind::Load(Space::Adjoints), &[address])
+        }
+    }
+}
+
+/// Compares a cell with the start.
+fn compare(
+    joining: &mut Joining,
+    block: u32,
+    class: Class,
+    [from, to]: [SsaValue; 2],
+    adjoint: impl FnOnce(&mut Joining) -> SsaValue,
+) {
+    match (class, joining.form.numbers.system) {
+        (Class::Real, RealSystem::F64 | RealSystem::F32) => {
+            let adjoint = adjoint(joining);
+            joining.put(block, OpKind::Missed, &[from, to, adjoint]);
+        }
+        (Class::Real, RealSystem::Fixed(_)) => {
+            let is_same = joining.put(block, OpKind::Test(Order::Eq), &[from, to]);
+            joining.put(block, OpKind::RequireTrue, &[is_same]);
+        }
+        (Class::Int, _) => {
+            let is_same = joining.put(block, OpKind::IntTest(Order::Eq), &[from, to]);
+            joining.put(block, OpKind::RequireTrue, &[is_same]);
+        }
+    }
+}
+
+/// Compares neighbours in memory with the start. Gives the block in which that ends.
+fn compare_run(joining: &mut Joining, block: u32, class: Class, cells: Range<u32>) -> u32 {
+    if cells.len() < SHORTEST_LOOP as usize {
+        for cell in cells {
+            let address = joining.literal(OpKind::Int(cell.into()));
+            compare_at(joining, block, class, address);
+        }
+        return block;
+    }
+    let address = joining.parameter(Class::Int);
+    let last = i64::from(cells.end) - 1;
+    joining.form.ranges.insert(address, IntRange { low: cells.start.into(), high: last });
+    let (body, behind) = (joining.block(vec![address]), joining.block(Vec::new()));
+    let first = joining.literal(OpKind::Int(cells.start.into()));
+    joining.set_end(block, SsaEnd::Go(Jump { to: body, arguments: vec![first] }));
+    compare_at(joining, body, class, address);
+    let (one, last) = (joining.literal(OpKind::Int(1)), joining.literal(OpKind::Int(last)));
+    let next = joining.put(body, OpKind::Place, &[one, address, one]);
+    let condition = joining.put(body, OpKind::IntTest(Order::Lt), &[address, last]);
+    let yes = Jump { to: body, arguments: vec![next] };
+    joining.set_end(body, SsaEnd::Branch { condition, yes, no: Jump { to: behind, arguments: Vec::new() } });
+    behind
+}
+
+/// Compares the cell at an address with the start.
+fn compare_at(joining: &mut Joining, block: u32, class: Class, address: SsaValue) {
+    let space = match class {
+        Class::Int => Space::Ints,
+        Class::Real => Space::Reals,
+    };
+    let from = joining.put(block, OpKind::Load(start_space(space)), &[address]);
+    let to = joining.put(block, OpKind::Load(space), &[address]);
+    compare(joining, block, class, [from, to], |joining| {
+        joining.put(block, OpKind::Load(Space::Adjoints), &[address])
+    });
+}
