@@ -84,7 +84,7 @@ impl Workspace {
     ) -> Result<HessianProduct, Error> {
         let shared = &self.executable.shared;
         let (subject, CallDirection { inputs, components }) = self.along(direction)?;
-        if loss.shared.executable != shared.id {
+        if loss.shared.of.id != shared.id {
             return Err(Error::Foreign);
         }
         let found = matrices::hessian_products(&subject, &loss.seeds, &inputs, &[components])

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use reviver_compile::call::GradientCall;
 use reviver_compile::group::routes::GroupRoutes;
 use reviver_compile::route::{Route, RoutePlan};
 use reviver_compile::turning::TurningRoutes;
 use reviver_isa::instruction::Class;
-use reviver_vm::differentiate::Variable;
+use reviver_vm::differentiate::{SeededCell, Variable};
 use reviver_vm::{CheckLevel, Machine, Program, Runner, ShownMark, State, Travel};
 
 use super::cells::{IntCells, NamedCells, RealCells};
@@ -62,11 +63,17 @@ pub(super) struct GroupKey {
 
 impl Shared {
     /// The ways of gradients that turn at a position, compiled when they are first asked for; none where no native code is wanted.
-    fn turning(&self, turn: u32) -> Option<Arc<TurningRoutes>> {
+    pub fn turning(&self, turn: u32) -> Option<Arc<TurningRoutes>> {
         let backend = self.backend.as_ref()?;
         let mut all = self.turning.lock().unwrap_or_else(PoisonError::into_inner);
         let made = || Arc::new(TurningRoutes::new(&self.program, backend, turn, self.level));
         Some(Arc::clone(all.entry(turn).or_insert_with(made)))
+    }
+
+    /// The gradient of sums of some cells as one function, where native code is wanted.
+    pub fn gradient_call(&self, turn: u32, seeds: &[SeededCell]) -> Option<GradientCall> {
+        let cells: Vec<usize> = seeds.iter().map(|seed| seed.cell).collect();
+        GradientCall::new(&self.program, self.backend.as_ref()?, (turn, self.level), &cells)
     }
 
     /// The ways of groups for some losses, whose gradients of one lane go these ways, compiled when they are first asked for.
@@ -166,8 +173,7 @@ impl Executable {
     }
 
     fn summed(&self, seeds: Vec<(Variable, u64)>) -> Result<LossCell, Error> {
-        let shared = &*self.shared;
-        LossCell::new(&shared.program, (shared.id, &shared.begin), |turn| shared.turning(turn), seeds)
+        LossCell::new(&self.shared, seeds)
     }
 
     /// Whether native code leads all the way, forward and back, so that such calls neither interpret nor allocate.

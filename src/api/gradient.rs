@@ -7,7 +7,7 @@ use std::sync::Arc;
 use reviver_compile::bare::BareRoom;
 use reviver_compile::route::{RouteEnd, RouteRoom};
 use reviver_compile::start::RouteStart;
-use reviver_compile::turning::{BareEnd, BareProgress, BareTrip, TurningRoutes};
+use reviver_compile::turning::{BareEnd, BareProgress, BareTrip};
 use reviver_vm::differentiate::{self, Shows, Subject, Trust, TurnedPass};
 use reviver_vm::reports::{Loss, Reports};
 use reviver_vm::room::OutOfMemory;
@@ -61,17 +61,25 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::gradient`], but for [`Error::Doubtful`].
     pub fn gradient_anyway(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
-        let mut bare = None;
-        let losses = std::slice::from_ref(loss);
-        let progress = self.bare_gradients(losses, |_, trip, _| bare = Some(trip))?;
-        let trip = bare.filter(|_| progress.end == BareEnd::Done);
-        let Some(trip) = trip else { return self.gradient_by_machine(loss, progress.end) };
+        let trip = match self.gradient_by_function(loss)? {
+            Ok(trip) => trip,
+            Err(end) => return self.gradient_by_machine(loss, end),
+        };
         let BareTrip { steps, steps_back, loss_error } = trip;
-        self.held = Readable::BareAdjoints;
-        let reports = Reports::watched(self.bare.watch().cloned());
+        self.held = Readable::AdjointsOfCall;
+        let reports = Reports::watched(self.calls.watch().cloned());
         let trust = Trust { reports, mended: None, loss_error };
-        let value = loss.sum(self.bare.values());
+        let value = loss.sum(self.calls.values());
         Ok(Derivative { value, steps, steps_back, trust })
+    }
+
+    /// By the call function of the loss, if there is one and it comes to a verified gradient.
+    fn gradient_by_function(&mut self, loss: &LossCell) -> Result<Result<BareTrip, BareEnd>, Error> {
+        self.begin_gradients(std::slice::from_ref(loss))?;
+        let call = loss.shared.call(&loss.seeds).filter(|_| self.may_go_in_place());
+        let Some(call) = call else { return Ok(Err(BareEnd::NeedsMachine)) };
+        let most = in_one_go(&self.machine, self.most_steps);
+        Ok(call.run(&self.inputs.start, &loss.seeds, &mut self.calls, most))
     }
 
     /// Leaves the bits of the seeded cells in `turned`.
@@ -118,13 +126,9 @@ impl Workspace {
         losses: &[LossCell],
         each: impl FnMut(usize, BareTrip, &BareRoom),
     ) -> Result<BareProgress, Error> {
-        self.held = Readable::Nothing;
-        let shared = &*self.executable.shared;
-        if losses.iter().any(|loss| loss.shared.executable != shared.id) {
-            return Err(Error::Foreign);
-        }
-        let start = self.inputs.complete(&shared.program)?;
-        let routes = losses.first().and_then(|loss| loss.shared.routes.as_deref());
+        self.begin_gradients(losses)?;
+        let start = &self.inputs.start;
+        let routes = losses.first().and_then(|loss| loss.shared.routes());
         let Some(routes) = routes.filter(|_| self.may_go_in_place()) else {
             return Ok(BareProgress { done: 0, end: BareEnd::NeedsMachine });
         };
@@ -133,11 +137,21 @@ impl Workspace {
         Ok(routes.run_bare((start, seeds), &mut self.bare, (most, SLACK), each))
     }
 
+    /// Checks that losses are of the own executable, and that all inputs are given. Nothing can be read until the call has ended.
+    fn begin_gradients(&mut self, losses: &[LossCell]) -> Result<(), Error> {
+        self.held = Readable::Nothing;
+        let shared = &*self.executable.shared;
+        if losses.iter().any(|loss| loss.shared.of.id != shared.id) {
+            return Err(Error::Foreign);
+        }
+        self.inputs.complete(&shared.program).map(drop)
+    }
+
     /// The adjoints of all reals, if the last call has found some.
     fn found_adjoints(&self) -> Option<&[u64]> {
         match self.held {
             Readable::Adjoints => self.machine.state().adjoints.as_ref().map(|all| &all.cells[..]),
-            Readable::BareAdjoints => Some(self.bare.adjoints()),
+            Readable::AdjointsOfCall => Some(self.calls.adjoints()),
             Readable::Nothing | Readable::Arrived(_) => None,
         }
     }
@@ -192,7 +206,7 @@ impl Workspace {
         let turned = &mut self.turned;
         let Shared { program, level, .. } = &*self.executable.shared;
         let slack = (in_one_go(machine, self.most_steps), SLACK);
-        let routes = compiled.routes.as_ref().filter(|_| after != BareEnd::Stranded);
+        let routes = compiled.routes().filter(|_| after != BareEnd::Stranded);
         let by_code =
             routes.map(|routes| routes.run((start, seeds), (&mut *machine, &mut *room), turned, slack));
         let pass = match by_code.transpose()?.flatten() {
@@ -265,7 +279,7 @@ fn there(
     most_steps: u64,
 ) -> Result<bool, OutOfMemory> {
     let budget = in_one_go(machine, most_steps);
-    let route = loss.routes.as_deref().and_then(TurningRoutes::there);
+    let route = loss.routes().and_then(|routes| routes.there());
     let ended = route.map(|route| route.run_from(start, machine, room, budget)).transpose()?;
     match ended {
         Some(RouteEnd::Arrived) => return Ok(true),
@@ -297,7 +311,7 @@ fn back(
     let turn = machine.state().step;
     let ahead = |machine: &Machine| u64::try_from(machine.state().own_steps() - first).ok();
     let enough = |ahead: u64| ahead.max(RULE_STEPS).min(most_steps);
-    let route = loss.routes.as_deref().and_then(TurningRoutes::back);
+    let route = loss.routes().and_then(|routes| routes.back());
     if let (Some(route), Some(ahead)) = (route, ahead(machine)) {
         // Code pauses where fewer steps are left than it may make in one go.
         let budget = enough(ahead.saturating_add(route.first_steps()).saturating_add(SLACK));

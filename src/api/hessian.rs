@@ -31,7 +31,7 @@ impl Workspace {
     pub fn hessian(&self, loss: &LossCell, by: &[RealCells]) -> Result<SecondDerivatives, Error> {
         let shared = &self.executable.shared;
         let is_own = |cells: &RealCells| cells.0.executable == shared.id;
-        if loss.shared.executable != shared.id || !by.iter().all(is_own) {
+        if loss.shared.of.id != shared.id || !by.iter().all(is_own) {
             return Err(Error::Foreign);
         }
         self.inputs.complete(&shared.program)?;

@@ -1,8 +1,9 @@
 //! Losses: a real cell, or a sum of real cells, each times a seed; the turning point of its gradient, and the code of both sweeps. Makes
 //! no step.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use reviver_compile::call::GradientCall;
 use reviver_compile::turning::TurningRoutes;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
@@ -14,6 +15,7 @@ use reviver_vm::{Program, State};
 
 use super::cells::{NamedCells, RealCells};
 use super::error::Error;
+use super::executable::Shared;
 use super::vectors;
 
 /// A loss of a program: a real cell, or a seeded sum of real cells ([`super::executable::Executable::seeded`]). A copy is another name for
@@ -28,25 +30,37 @@ pub struct LossCell {
 /// The part of a loss that calls with other seeds for the same cells share.
 #[derive(Debug)]
 pub(super) struct CompiledLoss {
-    /// The number of the executable that they were looked up in, and its program.
-    pub executable: u64,
-    program: Arc<Program>,
+    /// The executable that the cells were looked up in.
+    pub of: Arc<Shared>,
     pub variables: Vec<Variable>,
     /// Where the way there ends, and what makes a run stop there; none at the end of the program.
     pub turn: u32,
     pub stops: Option<Stops>,
-    /// The way to the turn, and the way back from there, where native code is wanted: the same for all losses that turn there.
-    pub routes: Option<Arc<TurningRoutes>>,
+    /// The sweeps by code where native code is wanted, compiled when they are first needed: the same for all losses that turn there.
+    routes: OnceLock<Option<Arc<TurningRoutes>>>,
+    /// Both sweeps as one function, compiled when it is first called.
+    call: OnceLock<Option<GradientCall>>,
+}
+
+impl CompiledLoss {
+    /// The sweeps by code, if the executable has native code.
+    pub fn routes(&self) -> Option<&Arc<TurningRoutes>> {
+        self.routes.get_or_init(|| self.of.turning(self.turn)).as_ref()
+    }
+
+    /// Both sweeps as one function, if they need no machine. `seeds` are those of the loss.
+    pub fn call(&self, seeds: &[SeededCell]) -> Option<&GradientCall> {
+        self.call.get_or_init(|| self.of.gradient_call(self.turn, seeds)).as_ref()
+    }
 }
 
 impl LossCell {
     /// The sum of some reals of an executable, each with the bits of its seed.
     pub(super) fn new(
-        program: &Arc<Program>,
-        (executable, begin): (u64, &State),
-        routes: impl FnOnce(u32) -> Option<Arc<TurningRoutes>>,
+        of: &Arc<Shared>,
         seeds: Vec<(Variable, u64)>,
     ) -> Result<LossCell, Error> {
+        let (program, begin) = (&of.program, &of.begin);
         if seeds.is_empty() {
             return Err(Error::NoSeeds);
         }
@@ -61,8 +75,8 @@ impl LossCell {
         }
         let stops = early_turn(program, &ask::collected(seeded.iter().map(|seed| seed.cell))?);
         let turn = stops.as_ref().and_then(Stops::only).map_or(program.end(), |node| node.position);
-        let (program, routes) = (Arc::clone(program), routes(turn));
-        let shared = Arc::new(CompiledLoss { executable, program, variables, turn, stops, routes });
+        let (of, routes, call) = (Arc::clone(of), OnceLock::new(), OnceLock::new());
+        let shared = Arc::new(CompiledLoss { of, variables, turn, stops, routes, call });
         Ok(LossCell { shared, seeds: seeded.into() })
     }
 
@@ -71,7 +85,8 @@ impl LossCell {
     /// # Errors
     /// Another number of seeds than of cells, or one that the number system hasn't got.
     pub fn with_seeds(&self, seeds: &[f64]) -> Result<LossCell, Error> {
-        let CompiledLoss { program, variables, .. } = &*self.shared;
+        let CompiledLoss { of, variables, .. } = &*self.shared;
+        let program = &of.program;
         let name = |index: usize| {
             variables.get(index).map_or(String::new(), |cell| program.cell_name(cell.global, cell.element))
         };
@@ -86,35 +101,28 @@ impl LossCell {
 
     /// The value of the loss, or the seeded sum in binary64; `values` are the bits of the cells.
     pub(super) fn sum(&self, values: &[u64]) -> f64 {
-        seeded_sum(&self.shared.program, &self.seeds, values)
+        seeded_sum(&self.shared.of.program, &self.seeds, values)
     }
 
     /// The cell of a loss that is no sum, and whose seed is 1.
     #[cfg(feature = "gpu")]
     pub(super) fn alone(&self) -> Option<usize> {
         match &self.seeds[..] {
-            [seed] if *seed == SeededCell::loss(&self.shared.program, seed.cell) => Some(seed.cell),
+            [seed] if *seed == SeededCell::loss(&self.shared.of.program, seed.cell) => Some(seed.cell),
             _ => None,
         }
     }
 
-    /// Whether another loss's gradient has the same ways by code.
+    /// True if the gradient of another loss turns at the same position.
     pub(super) fn turns_with(&self, other: &LossCell) -> bool {
-        let routes = self.shared.routes.as_ref().zip(other.shared.routes.as_ref());
-        routes.is_some_and(|(own, others)| Arc::ptr_eq(own, others))
-    }
-
-    /// Whether another loss is final in the same place.
-    #[cfg(feature = "gpu")]
-    pub(super) fn turns_where(&self, other: &LossCell) -> bool {
         self.shared.turn == other.shared.turn
     }
 
     /// Whether native code leads to the turn and back, so that gradients interpret nothing, unless their way back has to be made
     /// again with a history.
     pub fn is_native(&self) -> bool {
-        let routes = self.shared.routes.as_deref();
-        routes.is_some_and(|routes| routes.there().is_some() && routes.back().is_some())
+        let is_native = |routes: &Arc<TurningRoutes>| routes.there().is_some() && routes.back().is_some();
+        self.shared.call(&self.seeds).is_some() || self.shared.routes().is_some_and(is_native)
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use reviver_compile::bare::BareRoom;
+use reviver_compile::call::CallRoom;
 use reviver_compile::route::RouteRoom;
 use reviver_compile::start::RouteStart;
 use reviver_vm::garbage::Garbage;
@@ -23,7 +24,9 @@ pub struct Workspace {
     pub(super) executable: Executable,
     pub(super) machine: Machine,
     pub(super) room: RouteRoom,
-    /// Where gradients are found that need no machine.
+    /// The memory of call functions.
+    pub(super) calls: CallRoom,
+    /// Where Jacobians are found that need no machine.
     pub(super) bare: BareRoom,
     /// The bits of the seeded cells where the last gradient turned that was found in the machine.
     pub(super) turned: Vec<u64>,
@@ -47,8 +50,8 @@ pub(super) enum Readable {
     Arrived(Travel),
     /// Adjoints, beside the cells of the start.
     Adjoints,
-    /// Adjoints that were found without the machine.
-    BareAdjoints,
+    /// Adjoints that a call function has found.
+    AdjointsOfCall,
 }
 
 /// A state that a run begins with, and what it still lacks.
@@ -170,6 +173,7 @@ impl Workspace {
             executable,
             machine,
             room: RouteRoom::default(),
+            calls: CallRoom::default(),
             bare: BareRoom::default(),
             turned: Vec::new(),
             inputs,
@@ -276,7 +280,7 @@ impl Workspace {
     pub fn state(&self) -> Result<&State, Error> {
         match self.held {
             Readable::Arrived(_) => Ok(self.machine.state()),
-            Readable::Nothing | Readable::Adjoints | Readable::BareAdjoints => Err(NO_RUN),
+            Readable::Nothing | Readable::Adjoints | Readable::AdjointsOfCall => Err(NO_RUN),
         }
     }
 
@@ -390,7 +394,7 @@ impl Workspace {
     pub fn leftovers(&self) -> Result<Vec<Garbage>, Error> {
         match self.held {
             Readable::Arrived(travel) => Ok(self.executable.program().garbage(self.machine.state(), travel)),
-            Readable::Nothing | Readable::Adjoints | Readable::BareAdjoints => Err(NO_RUN),
+            Readable::Nothing | Readable::Adjoints | Readable::AdjointsOfCall => Err(NO_RUN),
         }
     }
 
@@ -399,7 +403,7 @@ impl Workspace {
         match self.held {
             _ if cells.executable != shared.id => Err(Error::Foreign),
             Readable::Arrived(_) => check_length(&shared.program, cells, length).map(|()| &*shared.program),
-            Readable::Nothing | Readable::Adjoints | Readable::BareAdjoints => Err(NO_RUN),
+            Readable::Nothing | Readable::Adjoints | Readable::AdjointsOfCall => Err(NO_RUN),
         }
     }
 

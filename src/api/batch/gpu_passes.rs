@@ -47,7 +47,7 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
             Ok(vec![to(device, plan, way, asked(cells))?, again(device, plan, arrived)?])
         }
         LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => {
-            let together = plan.together(LossCell::turns_where);
+            let together = plan.together(LossCell::turns_with);
             let passes = together.map(|losses| slopes(device, plan, losses));
             Ok(passes.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten().collect())
         }

@@ -63,7 +63,7 @@ impl PlanGroups {
         let given: Vec<(Class, usize)> = given.iter().map(|&(class, cell, _)| (class, cell)).collect();
         let mut ways = Vec::new();
         for (first, losses) in together {
-            let alone = losses.first()?.shared.routes.as_ref()?;
+            let alone = losses.first()?.shared.routes()?;
             let rows = losses.iter().map(|loss| loss.seeds.iter().map(|seed| seed.cell).collect()).collect();
             ways.push((first, shared.groups(alone, GroupKey { rows, given: given.clone() })?));
         }

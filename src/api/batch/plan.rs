@@ -327,7 +327,7 @@ fn check_given(
 fn losses(executable: &Executable, task: &LaneTask) -> Result<Vec<LossCell>, Error> {
     let program = executable.program();
     match task {
-        LaneTask::Gradient { loss, .. } if loss.shared.executable != executable.shared.id => {
+        LaneTask::Gradient { loss, .. } if loss.shared.of.id != executable.shared.id => {
             Err(Error::Foreign)
         }
         LaneTask::Gradient { loss, .. } => Ok(vec![loss.clone()]),

@@ -40,13 +40,13 @@ impl StartCells<'_> {
         let at = address as usize;
         // What lies behind the cells of the program is 0.
         StartWord::Same(match space {
-            Space::Ints => self.state.ints.get(at).map_or(0, |&value| value as u64),
-            Space::Reals => self.state.reals.get(at).copied().unwrap_or(0),
+            Space::Ints | Space::StartInts => self.state.ints.get(at).map_or(0, |&value| value as u64),
+            Space::Reals | Space::StartReals => self.state.reals.get(at).copied().unwrap_or(0),
             Space::Adjoints => {
                 let adjoints = self.state.adjoints.as_ref();
                 adjoints.and_then(|adjoints| adjoints.cells.get(at)).copied().unwrap_or(0)
             }
-            Space::References => 0,
+            Space::References | Space::Results => 0,
         })
     }
 }
@@ -100,10 +100,11 @@ impl CellCounts {
     /// The cells of a space that an address may be.
     fn clipped(self, space: Space, range: IntRange) -> Option<(u32, u32)> {
         let cells = match space {
-            Space::Ints => self.ints,
-            Space::Reals => self.reals,
+            Space::Ints | Space::StartInts => self.ints,
+            Space::Reals | Space::StartReals => self.reals,
             Space::Adjoints => self.adjoints,
             Space::References => self.references,
+            Space::Results => 0,
         };
         let first = range.low.clamp(0, cells.into());
         let end = range.high.saturating_add(1).clamp(0, cells.into());

@@ -314,7 +314,7 @@ impl Ends<'_> {
             let is_judged = match space {
                 Space::Ints => address != MODE as u32 && address < ends[0],
                 Space::Reals => address < ends[1],
-                Space::Adjoints | Space::References => false,
+                _ => false,
             };
             let home = journey.at_arrival(block, cell, self.start, self.memory);
             let (true, CellHome::Value(found)) = (is_judged, home) else { continue };

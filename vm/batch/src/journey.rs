@@ -158,9 +158,9 @@ impl LaneJourney {
 
     /// A literal, as cells of a space have it.
     pub fn literal(&mut self, space: Space, bits: u64) -> SsaValue {
-        let kind = match space {
-            Space::Ints | Space::References => OpKind::Int(bits as i64),
-            Space::Reals | Space::Adjoints => OpKind::Real(bits),
+        let kind = match space.class() {
+            Class::Int => OpKind::Int(bits as i64),
+            Class::Real => OpKind::Real(bits),
         };
         self.form.define(kind, &[])
     }

@@ -51,7 +51,7 @@ impl CellNames {
             Space::Ints => self.ints.get(&address).cloned(),
             Space::Reals => self.reals.get(&address).cloned(),
             Space::Adjoints => self.reals.get(&address).map(|name| format!("{name}_adjoint")),
-            Space::References => None,
+            Space::References | Space::StartInts | Space::StartReals | Space::Results => None,
         }
     }
 }
@@ -63,6 +63,9 @@ fn array(space: Space) -> &'static str {
         Space::Reals => "reals",
         Space::Adjoints => "adjoints",
         Space::References => "calls",
+        Space::StartInts => "start_ints",
+        Space::StartReals => "start_reals",
+        Space::Results => "results",
     }
 }
 

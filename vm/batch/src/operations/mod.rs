@@ -192,6 +192,9 @@ impl Operations {
             | OpKind::CountDiscarded
             | OpKind::CountDropped
             | OpKind::Jumped
+            | OpKind::Turned { .. }
+            | OpKind::Largest
+            | OpKind::Missed
             | OpKind::Freed { .. } => None,
         }
     }

@@ -93,8 +93,13 @@ impl Writer<'_> {
                     self.fail(&fails, op.guard);
                 }
             }
-            // Nobody asks for these of lanes.
-            OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => {}
+            // Lanes have no counts, and each of their sweeps is a form of its own.
+            OpKind::CountErased(_)
+            | OpKind::CountDiscarded
+            | OpKind::CountDropped
+            | OpKind::Turned { .. }
+            | OpKind::Largest
+            | OpKind::Missed => {}
             OpKind::Jumped => {
                 // The step before, in either direction, is the one that jumped.
                 self.line(match leads_back {

@@ -97,6 +97,8 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
             w.counts.extend(["path", "clock"]);
             w.line(text);
         }
+        // Each sweep is a form of its own.
+        OpKind::Turned { .. } | OpKind::Largest | OpKind::Missed => {}
         OpKind::Freed { .. } => {
             let [value, adjoint] = w.operands(op);
             let prefix = w.cells.prefix.clone();

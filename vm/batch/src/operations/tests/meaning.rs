@@ -96,6 +96,9 @@ fn of<R: Reals<Bits = u64>>(
         | OpKind::CountDiscarded
         | OpKind::CountDropped
         | OpKind::Jumped
+        | OpKind::Turned { .. }
+        | OpKind::Largest
+        | OpKind::Missed
         | OpKind::Freed { .. } => ExpectedMeaning::Other,
     }
 }
