@@ -155,3 +155,26 @@ fn gradients_of_shipped_programs_are_those_of_their_sweeps() {
     assert!(apart_only.is_empty(), "{apart_only:?}");
     assert!(called >= 60, "{called} gradients by call functions");
 }
+
+/// Recursions are calls of the function, for which the room grows: x^n by n calls, which are more than there is room for at first.
+#[test]
+fn gradients_lead_through_recursions() {
+    let text = ".limit depth 1000\n.in x: real default 1.01\n.in n default 100\n.out y: real\n.ancilla p[200]: real\ncompute\n \
+                add p[0], 1\n call up(p, x, n)\napply\n add y, p[n]\nuncompute\n\
+                .proc up(inout p[]: real, in x: real, in k)\n.ancilla less\nif k > 0\n add less, k - 1\n call up(p, x, less)\n \
+                sub less, k - 1\n add.mul p[k], p[k-1], x\nfi k > 0\n.end\n";
+    let module = assemble("power.rasm", text.into(), &Disk);
+    let module = module.module.unwrap_or_else(|| panic!("{:?}", module.diagnostics));
+    let trial = Trial::of(Arc::new(Program::new(module, 0).unwrap())).unwrap();
+    for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
+        let plan = (trial.turn, level);
+        let evaluated = GradientCall::new(&trial.program, &Checked, plan, &trial.losses).unwrap();
+        let native = GradientCall::new(&trial.program, &Jit::new().unwrap(), plan, &trial.losses).unwrap();
+        let mut room = CallRoom::default();
+        let found = trial.call(&evaluated, &mut room).unwrap();
+        assert_eq!(found, trial.call(&native, &mut room).unwrap(), "{level:?}");
+        let [value, slope] = [found.0.values[0], found.0.adjoints[0]].map(f64::from_bits);
+        assert!((value - 1.01_f64.powi(100)).abs() < 1e-13, "{value}");
+        assert!((slope - 100.0 * 1.01_f64.powi(99)).abs() < 1e-11, "{slope}");
+    }
+}

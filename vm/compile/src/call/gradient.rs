@@ -1,7 +1,9 @@
 //! Gradient calls by compiled call functions, on memory of their own.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use arrayvec::ArrayVec;
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::SeededCell;
 use reviver_vm::differentiate::evidence::SweepEvidence;
@@ -15,6 +17,7 @@ use super::{ARRIVAL_MARK, GradientFunction, GradientTask};
 use crate::backend::{Backend, Code};
 use crate::form::{Demands, FIRST_RECORD};
 use crate::frames;
+use crate::op::Input;
 use crate::route::{MOST_STEPS, RoutePlan};
 use crate::run::{CellMemory, CodeOutcome, Job};
 use crate::start::RouteStart;
@@ -31,8 +34,25 @@ pub struct GradientCall {
     working: Vec<(Class, Range<u32>)>,
     adjoints: Vec<Range<u32>>,
     demands: Demands,
+    record: u32,
+    inputs: Vec<Input>,
+    /// By exit, true if it means that there is no room for one more call.
+    is_full: Vec<bool>,
+    /// The number of calls that there is room for: more, once these were too few.
+    levels: AtomicU32,
     first_steps: u64,
     code: Box<dyn Code>,
+}
+
+/// Calls that there is room for at first, and cells that may be added for more.
+const FEW_LEVELS: u32 = 16;
+const MOST_LEVEL_CELLS: u32 = 1 << 20;
+
+/// How a call ends that has found no gradient.
+enum CallEnd {
+    /// There was no room for one more call that isn't inlined.
+    Full,
+    Other(BareEnd),
 }
 
 /// The memory of gradient calls, which serves one call after the other.
@@ -61,12 +81,29 @@ impl GradientCall {
     ) -> Option<GradientCall> {
         let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
         let function = GradientFunction::build(program, GradientTask { turn, level, seeded: &seeded })?;
-        let GradientFunction { form, end, working, adjoints } = function;
+        let GradientFunction { form, end, working, adjoints, record } = function;
         let (demands, first_steps) = (form.demands, form.first_steps.into());
+        let inputs = form.inputs().map(|(_, input)| input).collect();
+        let is_full = form.exits.iter().map(|exit| exit.is_full).collect();
+        let levels = AtomicU32::new(if form.demands.record == 0 { 0 } else { FEW_LEVELS });
         let [plan, _] = RoutePlan::gradient(program, turn, level);
         let code = backend.compile(form)?;
         let program = program.clone();
-        Some(GradientCall { program, plan, seeded, end, working, adjoints, demands, first_steps, code })
+        Some(GradientCall {
+            program,
+            plan,
+            seeded,
+            end,
+            working,
+            adjoints,
+            demands,
+            record,
+            inputs,
+            is_full,
+            levels,
+            first_steps,
+            code,
+        })
     }
 
     /// Makes the call for seeds of exactly the cells it was compiled for, in their order, with at most so many steps before the turning
@@ -84,11 +121,45 @@ impl GradientCall {
         if most_steps < self.first_steps || !self.suits(start, seeds) {
             return Err(BareEnd::NeedsMachine);
         }
-        let state = start.state();
-        if room.begin(self, state, seeds).is_err() {
-            *room = CallRoom::default();
-            return Err(BareEnd::NeedsMachine);
+        let mut levels = self.levels.load(Ordering::Relaxed);
+        loop {
+            match self.run_with(start, seeds, (room, levels), most_steps) {
+                Err(CallEnd::Full) => {
+                    let more = self.more_levels(levels).ok_or(BareEnd::NeedsMachine)?;
+                    self.levels.fetch_max(more, Ordering::Relaxed);
+                    levels = more;
+                }
+                Err(CallEnd::Other(end)) => return Err(end),
+                Ok(trip) => return Ok(trip),
+            }
         }
+    }
+
+    /// More calls than there was room for, if the memory for them is bounded.
+    fn more_levels(&self, levels: u32) -> Option<u32> {
+        let Demands { level, record, .. } = self.demands;
+        let cells = level.ints.saturating_add(level.reals.saturating_mul(2)).saturating_add(record);
+        let more = levels.saturating_mul(2);
+        (more.saturating_mul(cells) <= MOST_LEVEL_CELLS).then_some(more)
+    }
+
+    /// Makes the call with room for so many calls that aren't inlined.
+    fn run_with(
+        &self,
+        start: &RouteStart,
+        seeds: &[SeededCell],
+        (room, wanted): (&mut CallRoom, u32),
+        most_steps: u64,
+    ) -> Result<BareTrip, CallEnd> {
+        let state = start.state();
+        let levels = frames::levels(&self.program, state, self.demands, wanted);
+        let levels = levels.ok_or(CallEnd::Other(BareEnd::NeedsMachine))?;
+        if room.begin(self, (state, levels), seeds).is_err() {
+            *room = CallRoom::default();
+            return Err(CallEnd::Other(BareEnd::NeedsMachine));
+        }
+        let inputs: ArrayVec<u32, 2> =
+            self.inputs.iter().map(|_| FIRST_RECORD + self.record * levels).collect();
         let budget = most_steps.min(MOST_STEPS);
         let rounding = Rounding::of(self.program.module().real);
         let mut evidence = SweepEvidence::default();
@@ -97,23 +168,28 @@ impl GradientCall {
         let mut watcher = watch.as_mut().map(|watch| Watcher::new(watch, leg, state.own_steps(), rounding));
         let cells = room.memory(state);
         let (watcher, evidence_of_code) = (watcher.as_mut(), self.plan.is_watched.then_some(&mut evidence));
-        let job = Job { inputs: &[], cells, left: budget, watcher, evidence: evidence_of_code };
+        let job = Job { inputs: &inputs, cells, left: budget, watcher, evidence: evidence_of_code };
         let (steps, primal_steps) = match self.code.run(job) {
             CodeOutcome::Exit { exit, steps, primal_steps, .. } if exit == self.end => (steps, primal_steps),
-            CodeOutcome::Failed if room.has_arrived() => return Err(BareEnd::Refused),
-            CodeOutcome::Exit { .. } | CodeOutcome::Failed => return Err(BareEnd::Stranded),
+            CodeOutcome::Exit { exit, .. } if self.is_full.get(exit as usize) == Some(&true) && levels == wanted => {
+                return Err(CallEnd::Full);
+            }
+            CodeOutcome::Failed if room.has_arrived() => return Err(CallEnd::Other(BareEnd::Refused)),
+            CodeOutcome::Exit { .. } | CodeOutcome::Failed => return Err(CallEnd::Other(BareEnd::Stranded)),
         };
         let steps_back = steps - primal_steps;
         room.watch = watch;
         let loss_error = match (self.plan.level, &room.watch) {
             (CheckLevel::Unchecked, _) => None,
             (CheckLevel::Checked, None) => Some(0.0),
-            (CheckLevel::Checked, Some(_)) if steps_back != primal_steps => return Err(BareEnd::Refused),
+            (CheckLevel::Checked, Some(_)) if steps_back != primal_steps => {
+                return Err(CallEnd::Other(BareEnd::Refused));
+            }
             (CheckLevel::Checked, Some(watch)) => {
                 let sum = SumSize::of(&self.program, seeds, room.values());
                 let reals = (&state.reals[..], room.adjoints());
                 let verified = evidence.verified(&self.program, watch, reals, sum);
-                Some(verified.ok_or(BareEnd::NeedsMachine)?)
+                Some(verified.ok_or(CallEnd::Other(BareEnd::NeedsMachine))?)
             }
         };
         Ok(BareTrip { steps: primal_steps, steps_back, loss_error })
@@ -135,12 +211,19 @@ impl GradientCall {
 
 impl CallRoom {
     /// Makes the memory that code changes that of a start, and seeds the adjoints.
-    fn begin(&mut self, call: &GradientCall, start: &State, seeds: &[SeededCell]) -> Result<(), OutOfMemory> {
-        let reals = start.reals.len() + call.demands.frame_reals as usize;
-        room::resize(&mut self.ints, start.ints.len() + call.demands.frame_ints as usize)?;
+    fn begin(
+        &mut self,
+        call: &GradientCall,
+        (start, levels): (&State, u32),
+        seeds: &[SeededCell],
+    ) -> Result<(), OutOfMemory> {
+        let Demands { frame_ints, frame_reals, references, record, level, .. } = call.demands;
+        let cells = |own: usize, inlined: u32, level: u32| own + inlined as usize + levels as usize * level as usize;
+        let reals = cells(start.reals.len(), frame_reals, level.reals);
+        room::resize(&mut self.ints, cells(start.ints.len(), frame_ints, level.ints))?;
         room::resize(&mut self.reals, reals)?;
         room::resize(&mut self.adjoints, reals)?;
-        room::resize(&mut self.references, (FIRST_RECORD + call.demands.references) as usize)?;
+        room::resize(&mut self.references, cells(FIRST_RECORD as usize, references, record))?;
         room::resize(&mut self.results, call.seeded.len() + 1)?;
         (self.seeded, self.own_reals) = (call.seeded.len(), start.reals.len());
         self.results.iter_mut().for_each(|word| *word = 0);
@@ -152,7 +235,8 @@ impl CallRoom {
             }
         }
         for cells in &call.adjoints {
-            room::zero(self.adjoints.get_mut(cells.start as usize..cells.end as usize).unwrap_or_default());
+            let end = self.adjoints.len().min(cells.end as usize);
+            room::zero(self.adjoints.get_mut(cells.start as usize..end).unwrap_or_default());
         }
         for seed in seeds {
             self.adjoints.get_mut(seed.cell).into_iter().for_each(|adjoint| *adjoint = seed.seed);
@@ -195,6 +279,7 @@ impl CallRoom {
 
 /// Makes some cells those of a start, and 0 behind it.
 fn renew<T: Copy + Default>(own: &mut [T], start: &[T], cells: Range<usize>) {
+    let cells = cells.start..cells.end.min(own.len());
     let split = cells.end.min(start.len()).max(cells.start);
     let (there, behind) = (cells.start..split, split..cells.end);
     if let (Some(own), Some(start)) = (own.get_mut(there.clone()), start.get(there)) {

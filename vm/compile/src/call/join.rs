@@ -310,6 +310,8 @@ impl<'p> Joining<'p> {
         let Some(op) = self.form.op(value) else { return true };
         let (kind, second, address) = (op.kind, op.operands.get(1).copied(), op.operands.first().copied());
         match (kind, literal_address(&self.form, op), address) {
+            // Records of calls stay in memory.
+            (OpKind::Load(Space::References) | OpKind::Store(Space::References), ..) => true,
             (OpKind::Load(space), Some(cell), _) => match self.place.memory.home((space, cell)) {
                 CellHome::Working => true,
                 CellHome::Value | CellHome::Start => {

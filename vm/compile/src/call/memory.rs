@@ -46,7 +46,11 @@ impl MemoryCells {
     pub fn of(sweeps: [&SsaForm; 2], program: &Program) -> MemoryCells {
         let (ints, reals) = program.flow().layout().static_cells();
         let own = [ints, reals].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-        let frames = |of: fn(&SsaForm) -> u32| sweeps.iter().map(|form| of(form)).max().unwrap_or(0);
+        // Where functions are called there may be any number of frames.
+        let frames = |of: fn(&SsaForm) -> u32| {
+            let cells = |form: &&SsaForm| if form.calls.is_empty() { of(form) } else { u32::MAX };
+            sweeps.iter().map(cells).max().unwrap_or(0)
+        };
         let counts = [
             own[0].saturating_add(frames(|form| form.demands.frame_ints)),
             own[1].saturating_add(frames(|form| form.demands.frame_reals)),

@@ -28,8 +28,11 @@ use self::join::{Joining, Place};
 use self::memory::MemoryCells;
 use crate::build::build_within;
 use crate::compiled::MOST_WORK;
-use crate::form::{Demands, FixedCells, FormExit, FrameZeros, Observed, SsaForm, Version};
+use crate::form::{
+    Demands, FixedCells, FormExit, FrameZeros, LevelDemands, Observed, SsaForm, Version,
+};
 use crate::known::KnownCells;
+use crate::op::Input;
 use crate::passes::{PASSES, improved};
 use crate::route::RoutePlan;
 
@@ -63,6 +66,8 @@ pub(crate) struct GradientFunction {
     pub working: Vec<(Class, Range<u32>)>,
     /// Adjoints in memory, which the caller makes 0 before each call.
     pub adjoints: Vec<Range<u32>>,
+    /// Words of the shorter record, of both sweeps' calls that aren't inlined: so many records of it lie before the end of the records.
+    pub record: u32,
 }
 
 impl GradientFunction {
@@ -75,6 +80,7 @@ impl GradientFunction {
         let (primal, reverse) = (sweep(program, &there)?, sweep(program, &back)?);
         let memory = MemoryCells::of([&primal, &reverse], program);
         let (first_steps, demands) = (primal.first_steps, common([primal.demands, reverse.demands]));
+        let record = primal.demands.record.min(reverse.demands.record).max(1);
         let slack = SLACK.saturating_add(reverse.first_steps);
         let version = version(&reverse.version);
         let mut exits = primal.exits.clone();
@@ -96,6 +102,7 @@ impl GradientFunction {
             end,
             working: memory.working().collect(),
             adjoints: memory.adjoints().collect(),
+            record,
         })
     }
 }
@@ -105,8 +112,9 @@ fn sweep(program: &Program, plan: &RoutePlan) -> Option<SsaForm> {
     let version = Version { observed: Observed::Arrival, ..plan.version(program, KnownCells::default()) };
     let form = build_within(program.module(), program.flow(), version, MOST_WORK).ok()?;
     let arrives = form.exits.iter().any(|exit| exit.position == plan.to && exit.calls.is_empty());
-    let form = (arrives && form.is_plain()).then(|| improved(form, &PASSES))?;
-    form.is_plain().then_some(form)
+    // The caller says where records of calls end, and nothing else.
+    let is_alone = form.inputs().all(|(_, input)| input == Input::RecordsEnd);
+    (arrives && is_alone).then(|| improved(form, &PASSES))
 }
 
 /// The version of a call function: that of its reverse sweep, of which only the adjoints at the end are asked for.
@@ -122,6 +130,11 @@ fn common([one, other]: [Demands; 2]) -> Demands {
         frame_reals: one.frame_reals.max(other.frame_reals),
         depth: one.depth.max(other.depth),
         references: one.references.max(other.references),
-        ..Demands::default()
+        record: one.record.max(other.record),
+        level: LevelDemands {
+            ints: one.level.ints.max(other.level.ints),
+            reals: one.level.reals.max(other.level.reals),
+            depth: one.level.depth.max(other.level.depth),
+        },
     }
 }
