@@ -10,7 +10,8 @@ use reviver_compile::group::routes::GroupRoutes;
 use reviver_compile::route::{Route, RoutePlan};
 use reviver_compile::turning::TurningRoutes;
 use reviver_isa::instruction::Class;
-use reviver_vm::differentiate::{SeededCell, Variable};
+use reviver_vm::differentiate::Variable;
+use reviver_vm::differentiate::evidence::MOST_ROWS;
 use reviver_vm::{CheckLevel, Machine, Program, Runner, ShownMark, State, Travel};
 
 use super::cells::{IntCells, NamedCells, RealCells};
@@ -47,10 +48,24 @@ pub(super) struct Shared {
     turning: Mutex<BTreeMap<u32, Arc<TurningRoutes>>>,
     /// The same for groups of lanes, where there is code for them.
     groups: Mutex<BTreeMap<GroupKey, Option<Arc<GroupRoutes>>>>,
+    /// The functions of Jacobians that were asked for.
+    jacobians: Mutex<BTreeMap<JacobianKey, Option<Arc<GradientCall>>>>,
 }
 
 /// The most codes for groups that are kept: there are as many as there are choices of losses and columns.
 const MOST_GROUPS: usize = 32;
+
+/// The most functions of Jacobians that are kept: there are as many as there are choices of losses.
+const MOST_JACOBIANS: usize = 32;
+
+/// What the function of a Jacobian is compiled for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct JacobianKey {
+    pub turn: u32,
+    /// The cells that are seeded, each once, in order.
+    pub cells: Vec<usize>,
+    pub losses: usize,
+}
 
 /// What code for groups is made for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,10 +85,26 @@ impl Shared {
         Some(Arc::clone(all.entry(turn).or_insert_with(made)))
     }
 
-    /// The gradient of sums of some cells as one function, where native code is wanted.
-    pub fn gradient_call(&self, turn: u32, seeds: &[SeededCell]) -> Option<GradientCall> {
-        let cells: Vec<usize> = seeds.iter().map(|seed| seed.cell).collect();
-        GradientCall::new(&self.program, self.backend.as_ref()?, (turn, self.level), &cells)
+    /// The gradients of so many sums of some cells as one function, where native code is wanted.
+    pub fn gradient_call(&self, turn: u32, cells: &[usize], rows: u32) -> Option<GradientCall> {
+        GradientCall::new(&self.program, self.backend.as_ref()?, (turn, self.level), (cells, rows))
+    }
+
+    /// The function of a Jacobian, compiled when it is first called.
+    pub fn jacobian_call(&self, key: &JacobianKey) -> Option<Arc<GradientCall>> {
+        let mut all = self.jacobians.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = all.get(key) {
+            return found.clone();
+        }
+        if all.len() >= MOST_JACOBIANS {
+            all.clear();
+        }
+        // Where an adjoint decides what the reverse sweep does, each loss has a sweep of its own.
+        let rows = (key.losses as u32).min(MOST_ROWS as u32);
+        let made = |rows| self.gradient_call(key.turn, &key.cells, rows).map(Arc::new);
+        let made = made(rows).or_else(|| made(1));
+        all.insert(key.clone(), made.clone());
+        made
     }
 
     /// The ways of groups for some losses, whose gradients of one lane go these ways, compiled when they are first asked for.
@@ -117,9 +148,9 @@ impl Executable {
         begin.counters.shown = ShownMark::SILENT;
         let (id, name, program) =
             (NUMBERS.fetch_add(1, Ordering::Relaxed), name.to_owned(), Arc::clone(program));
-        let (turning, groups) = (Mutex::default(), Mutex::default());
+        let (turning, groups, jacobians) = (Mutex::default(), Mutex::default(), Mutex::default());
         let shared =
-            Shared { id, name, program, level, backend, runner, there, back, begin, turning, groups };
+            Shared { id, name, program, level, backend, runner, there, back, begin, turning, groups, jacobians };
         Ok(Executable { shared: Arc::new(shared) })
     }
 

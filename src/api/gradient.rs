@@ -4,11 +4,13 @@
 
 use std::sync::Arc;
 
-use reviver_compile::bare::BareRoom;
+use arrayvec::ArrayVec;
+use reviver_compile::call::{FoundGradients, GradientCall};
 use reviver_compile::route::{RouteEnd, RouteRoom};
 use reviver_compile::start::RouteStart;
-use reviver_compile::turning::{BareEnd, BareProgress, BareTrip};
-use reviver_vm::differentiate::{self, Shows, Subject, Trust, TurnedPass};
+use reviver_compile::turning::BareEnd;
+use reviver_vm::differentiate::evidence::MOST_ROWS;
+use reviver_vm::differentiate::{self, SeededCell, Shows, Subject, Trust, TurnedPass};
 use reviver_vm::reports::{Loss, Reports};
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::values::Value;
@@ -16,7 +18,7 @@ use reviver_vm::{CheckLevel, Machine, Program, Stop, Travel};
 
 use super::cells::RealCells;
 use super::error::Error;
-use super::executable::Shared;
+use super::executable::{JacobianKey, Shared};
 use super::loss::{CompiledLoss, LossCell};
 use super::numbers::take_reals;
 use super::places::place_of;
@@ -33,6 +35,16 @@ pub struct Derivative {
     pub steps_back: u64,
     /// How far it can be trusted: whether the way back was made again with a history, how much the loss may be off, and what was lost.
     pub trust: Trust,
+}
+
+/// The function of the losses whose gradients were found together last.
+#[derive(Debug)]
+pub(super) struct JacobianCall {
+    turn: u32,
+    losses: usize,
+    /// The cells of the losses' seeds, in their order.
+    cells: Vec<usize>,
+    call: Option<Arc<GradientCall>>,
 }
 
 /// So many steps of rules, which are the way back's alone, are made between two looks at how far it has come.
@@ -61,25 +73,26 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::gradient`], but for [`Error::Doubtful`].
     pub fn gradient_anyway(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
-        let trip = match self.gradient_by_function(loss)? {
-            Ok(trip) => trip,
+        let found = match self.gradient_by_function(loss)? {
+            Ok(found) => found,
             Err(end) => return self.gradient_by_machine(loss, end),
         };
-        let BareTrip { steps, steps_back, loss_error } = trip;
+        let FoundGradients { steps, steps_back, loss_errors } = found;
+        let loss_error = loss_errors.first().copied().flatten();
         self.held = Readable::AdjointsOfCall;
         let reports = Reports::watched(self.calls.watch().cloned());
         let trust = Trust { reports, mended: None, loss_error };
-        let value = loss.sum(self.calls.values());
+        let value = loss.sum(self.calls.values(0));
         Ok(Derivative { value, steps, steps_back, trust })
     }
 
     /// By the call function of the loss, if there is one and it comes to a verified gradient.
-    fn gradient_by_function(&mut self, loss: &LossCell) -> Result<Result<BareTrip, BareEnd>, Error> {
+    fn gradient_by_function(&mut self, loss: &LossCell) -> Result<Result<FoundGradients, BareEnd>, Error> {
         self.begin_gradients(std::slice::from_ref(loss))?;
         let call = loss.shared.call(&loss.seeds).filter(|_| self.may_go_in_place());
         let Some(call) = call else { return Ok(Err(BareEnd::NeedsMachine)) };
         let most = in_one_go(&self.machine, self.most_steps);
-        Ok(call.run(&self.inputs.start, &loss.seeds, &mut self.calls, most))
+        Ok(call.run(&self.inputs.start, &[&loss.seeds], &mut self.calls, most))
     }
 
     /// Leaves the bits of the seeded cells in `turned`.
@@ -105,36 +118,65 @@ impl Workspace {
         let mut first = 0;
         while let Some(rest) = losses.get(first..).filter(|rest| !rest.is_empty()) {
             let together = rest.chunk_by(|a, b| a.turns_with(b)).next().unwrap_or(rest);
-            let progress =
-                self.bare_gradients(together, |n, _, room| each(first + n, room.values(), room.adjoints()))?;
-            first += progress.done;
-            let next = losses.get(first).filter(|_| progress.end != BareEnd::Done);
-            if let Some(loss) = next {
-                let found = self.gradient_by_machine(loss, progress.end)?;
-                trusted(&found.trust)?;
-                each(first, &self.turned, self.found_adjoints().unwrap_or_default());
-                first += 1;
-            }
+            first += self.gradients_together(together, first, &mut each, &mut trusted)?;
         }
         self.held = Readable::Nothing;
         Ok(())
     }
 
-    /// Gradients of losses that turn at one place, as far as they are found without the machine: then nothing was lost, and nothing mended.
-    fn bare_gradients(
+    /// The same of losses that turn at one position, the first of which has this number. Gives the number of the losses.
+    fn gradients_together(
         &mut self,
         losses: &[LossCell],
-        each: impl FnMut(usize, BareTrip, &BareRoom),
-    ) -> Result<BareProgress, Error> {
+        first: usize,
+        each: &mut impl FnMut(usize, &[u64], &[u64]),
+        trusted: &mut impl FnMut(&Trust) -> Result<(), Error>,
+    ) -> Result<usize, Error> {
         self.begin_gradients(losses)?;
-        let start = &self.inputs.start;
-        let routes = losses.first().and_then(|loss| loss.shared.routes());
-        let Some(routes) = routes.filter(|_| self.may_go_in_place()) else {
-            return Ok(BareProgress { done: 0, end: BareEnd::NeedsMachine });
-        };
-        let seeds = losses.iter().map(|loss| &loss.seeds[..]);
-        let most = in_one_go(&self.machine, self.most_steps);
-        Ok(routes.run_bare((start, seeds), &mut self.bare, (most, SLACK), each))
+        let call = if self.may_go_in_place() { self.jacobian_call(losses) } else { None };
+        let most_steps = in_one_go(&self.machine, self.most_steps);
+        let mut done = 0;
+        while let Some(rest) = losses.get(done..).filter(|rest| !rest.is_empty()) {
+            let rows = call.as_ref().map_or(1, |call| call.rows());
+            let seeds: ArrayVec<&[SeededCell], MOST_ROWS> =
+                rest.iter().take(rows).map(|loss| &loss.seeds[..]).collect();
+            let found = match &call {
+                Some(call) => call.run(&self.inputs.start, &seeds, &mut self.calls, most_steps),
+                None => Err(BareEnd::NeedsMachine),
+            };
+            match found {
+                Ok(found) => {
+                    for row in 0..found.loss_errors.len() {
+                        each(first + done, self.calls.values(row), self.calls.adjoints(row));
+                        done += 1;
+                    }
+                }
+                Err(end) => {
+                    let found = rest.first().map(|loss| self.gradient_by_machine(loss, end)).transpose()?;
+                    found.iter().try_for_each(|found| trusted(&found.trust))?;
+                    each(first + done, &self.turned, self.found_adjoints().unwrap_or_default());
+                    done += 1;
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// The function for losses that turn at one position: the one that was called last, if it is theirs.
+    fn jacobian_call(&mut self, losses: &[LossCell]) -> Option<Arc<GradientCall>> {
+        let cells = || losses.iter().flat_map(|loss| loss.seeds.iter().map(|seed| seed.cell));
+        let turn = losses.first()?.shared.turn;
+        let is_last = |last: &JacobianCall| last.turn == turn && last.losses == losses.len() && cells().eq(last.cells.iter().copied());
+        if !self.jacobian.as_ref().is_some_and(is_last) {
+            let mut seeded: Vec<usize> = cells().collect();
+            let all = seeded.clone();
+            seeded.sort_unstable();
+            seeded.dedup();
+            let key = JacobianKey { turn, cells: seeded, losses: losses.len() };
+            let call = self.executable.shared.jacobian_call(&key);
+            self.jacobian = Some(JacobianCall { turn, losses: losses.len(), cells: all, call });
+        }
+        self.jacobian.as_ref()?.call.clone()
     }
 
     /// Checks that losses are of the own executable, and that all inputs are given. Nothing can be read until the call has ended.
@@ -151,7 +193,7 @@ impl Workspace {
     fn found_adjoints(&self) -> Option<&[u64]> {
         match self.held {
             Readable::Adjoints => self.machine.state().adjoints.as_ref().map(|all| &all.cells[..]),
-            Readable::AdjointsOfCall => Some(self.calls.adjoints()),
+            Readable::AdjointsOfCall => Some(self.calls.adjoints(0)),
             Readable::Nothing | Readable::Arrived(_) => None,
         }
     }

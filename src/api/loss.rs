@@ -50,7 +50,11 @@ impl CompiledLoss {
 
     /// Both sweeps as one function, if they need no machine. `seeds` are those of the loss.
     pub fn call(&self, seeds: &[SeededCell]) -> Option<&GradientCall> {
-        self.call.get_or_init(|| self.of.gradient_call(self.turn, seeds)).as_ref()
+        let made = || {
+            let cells: Vec<usize> = seeds.iter().map(|seed| seed.cell).collect();
+            self.of.gradient_call(self.turn, &cells, 1)
+        };
+        self.call.get_or_init(made).as_ref()
     }
 }
 

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use reviver_compile::bare::BareRoom;
 use reviver_compile::call::CallRoom;
 use reviver_compile::route::RouteRoom;
 use reviver_compile::start::RouteStart;
@@ -15,6 +14,7 @@ use reviver_vm::{Machine, Program, ShowSink, ShownMark, State, Travel, checkpoin
 use super::cells::{IntCells, NamedCells, RealCells};
 use super::error::Error;
 use super::executable::{Executable, Shared};
+use super::gradient::JacobianCall;
 use super::numbers::{put_bits, put_ints, put_reals, take_reals};
 use super::trip::EndToEnd;
 
@@ -26,8 +26,8 @@ pub struct Workspace {
     pub(super) room: RouteRoom,
     /// The memory of call functions.
     pub(super) calls: CallRoom,
-    /// Where Jacobians are found that need no machine.
-    pub(super) bare: BareRoom,
+    /// The function that Jacobians were found by last.
+    pub(super) jacobian: Option<JacobianCall>,
     /// The bits of the seeded cells where the last gradient turned that was found in the machine.
     pub(super) turned: Vec<u64>,
     pub(super) inputs: Gifts,
@@ -174,7 +174,7 @@ impl Workspace {
             machine,
             room: RouteRoom::default(),
             calls: CallRoom::default(),
-            bare: BareRoom::default(),
+            jacobian: None,
             turned: Vec::new(),
             inputs,
             results: None,

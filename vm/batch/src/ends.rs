@@ -9,9 +9,8 @@ use reviver_vm::values::Value;
 use reviver_vm::{Program, Travel};
 
 use crate::cells::{LaneMemory, MemoryRun, SpacedCell, StartCells, StartWord};
-use crate::journey::{CellHome, LaneJourney};
+use crate::journey::{CellHome, LaneJourney, LossRows};
 use crate::no_shader::NoShader;
-use crate::rows::AdjointRows;
 use crate::words::{WordRun, WordSource, word_runs};
 
 /// A word that a lane is asked for.
@@ -357,7 +356,7 @@ impl Ends<'_> {
 
     fn restored_words(
         &mut self,
-        rows: &AdjointRows,
+        rows: &LossRows,
         run: MemoryRun,
         likeness: Likeness,
         arrival: &mut LaneArrival,

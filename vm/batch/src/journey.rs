@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use reviver_compile::form::{Definition, Jump, SsaBlock, SsaEnd, SsaForm};
 use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_compile::passes::range_where_it_counts;
+use reviver_compile::rows::AdjointRows;
 use reviver_compile::written::TextPlan;
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
 use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord, literal};
-use crate::rows::{AdjointRows, RowsForm};
 
 /// Where a cell is that somebody asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,36 @@ pub(crate) enum CellHome {
     Value(SsaValue),
     /// The word of the lane's memory.
     Memory(u32),
+}
+
+/// The losses of a Jacobian, each with a row of adjoints.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LossRows {
+    /// The cells of the losses, one a row.
+    pub losses: Vec<u32>,
+    /// The distance from a row's adjoint of a real to that of the next row.
+    pub stride: u32,
+}
+
+impl LossRows {
+    pub fn count(&self) -> u32 {
+        self.losses.len() as u32
+    }
+
+    /// Where the rows are among all adjoints.
+    pub fn layout(&self) -> AdjointRows {
+        AdjointRows { count: self.count(), stride: self.stride }
+    }
+
+    /// The adjoint of a real in a row.
+    pub fn adjoint(&self, row: u32, real: u32) -> u32 {
+        self.layout().adjoint(row, real)
+    }
+
+    /// The adjoints that aren't 0 where a reverse sweep begins: each loss's, of itself.
+    pub fn seeds(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.losses).map(|(row, &loss)| self.adjoint(row, loss))
+    }
 }
 
 /// The way of a lane.
@@ -38,9 +68,7 @@ pub(crate) struct LaneJourney {
     /// Cells that the way there of a gradient leaves in values.
     turned: HashMap<SpacedCell, SsaValue>,
     /// Where the adjoints of each loss are.
-    pub adjoints: AdjointRows,
-    /// By value that was copied for the row of a loss other than the first: that row.
-    pub rows: BTreeMap<SsaValue, u32>,
+    pub adjoints: LossRows,
     starts: HashMap<SpacedCell, SsaValue>,
 }
 
@@ -53,7 +81,7 @@ impl LaneJourney {
     /// Of a form, and of another one that leads back with the adjoints of losses.
     pub fn of(
         there: SsaForm,
-        back: Option<(RowsForm, AdjointRows)>,
+        back: Option<(SsaForm, LossRows)>,
         start: &StartCells,
         memory: &LaneMemory,
     ) -> LaneJourney {
@@ -65,15 +93,14 @@ impl LaneJourney {
             stands_for: Vec::new(),
             given: BTreeMap::new(),
             turned: HashMap::new(),
-            adjoints: AdjointRows::default(),
-            rows: BTreeMap::new(),
+            adjoints: LossRows::default(),
             starts: HashMap::new(),
         };
         let order = TextPlan::of(&journey.form).order;
         journey.lower(&order, start, memory);
         if let Some((back, adjoints)) = back {
             journey.adjoints = adjoints;
-            let order = TextPlan::of(&back.form).order;
+            let order = TextPlan::of(&back).order;
             let first = journey.turn_round(back, start);
             let order: Vec<u32> = order.into_iter().map(|block| block + first).collect();
             journey.lower(&order, start, memory);
@@ -239,7 +266,7 @@ impl LaneJourney {
 
     /// Has the arrivals of the way there lead to the way back, by a block that is given what they leave. The number of the way back's
     /// first block.
-    fn turn_round(&mut self, back: RowsForm, start: &StartCells) -> u32 {
+    fn turn_round(&mut self, back: SsaForm, start: &StartCells) -> u32 {
         let turn = self.form.blocks.len() as u32;
         let first = turn + 1;
         let arrivals = std::mem::take(&mut self.arrivals);
@@ -262,8 +289,7 @@ impl LaneJourney {
         }
         let end = SsaEnd::Go(Jump { to: first, arguments: Vec::new() });
         self.form.blocks.push(SsaBlock { parameters, ops: Vec::new(), steps: 0, calls: 0, end });
-        let by = self.append(back.form, first);
-        self.rows = back.rows.into_iter().map(|(value, row)| (SsaValue(value.0 + by), row)).collect();
+        self.append(back, first);
         first
     }
 
@@ -273,8 +299,8 @@ impl LaneJourney {
         value
     }
 
-    /// Adds the blocks of another form; by how much its values are moved.
-    fn append(&mut self, other: SsaForm, first: u32) -> u32 {
+    /// Adds the blocks of another form.
+    fn append(&mut self, other: SsaForm, first: u32) {
         let by = self.form.definitions.len() as u32;
         let moved = |value: SsaValue| SsaValue(value.0 + by);
         let definitions = other.definitions.into_iter().map(|definition| match definition {
@@ -301,6 +327,5 @@ impl LaneJourney {
             block
         });
         self.form.blocks.extend(blocks);
-        by
     }
 }

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 
 use reviver_compile::bounded::BoundedCalls;
 use reviver_compile::op::Space;
+use reviver_compile::rows::with_rows;
 use reviver_compile::start::RouteStart;
 use reviver_vm::{CheckLevel, Program, Travel};
 
 use crate::cells::{CellCounts, LaneMemory, SpacedCell, StartCells, StartWord};
 use crate::ends::{AskedWord, Ends};
 use crate::forms::{self, LaneForm};
-use crate::journey::LaneJourney;
+use crate::journey::{LaneJourney, LossRows};
 use crate::no_shader::NoShader;
-use crate::rows::{AdjointRows, with_rows};
 use crate::text::{LaneText, MOST_WORDS, WrittenLanes};
 use crate::words::{WordRun, word_runs};
 
@@ -76,7 +76,7 @@ pub(crate) fn lane_shader(
         .map(|way| way.calls)
         .collect();
     let counts = CellCounts::of(program, &calls);
-    let rows = AdjointRows {
+    let rows = LossRows {
         losses: back.as_ref().map_or(Vec::new(), |(_, losses)| losses.clone()),
         stride: counts.reals,
     };
@@ -85,10 +85,10 @@ pub(crate) fn lane_shader(
     let asked = asked.collect::<Result<Vec<AskedWord>, NoShader>>()?;
     let there = there.form;
     let back = match back {
-        Some((back, _)) => Some(with_rows(back.form, &rows).ok_or(NoShader::RowsPart)?),
+        Some((back, _)) => Some(with_rows(back.form, rows.layout()).ok_or(NoShader::RowsPart)?),
         None => None,
     };
-    let memory = LaneMemory::of(&[Some(&there), back.as_ref().map(|back| &back.form)], counts);
+    let memory = LaneMemory::of(&[Some(&there), back.as_ref()], counts);
     if memory.words > MOST_WORDS {
         return Err(NoShader::TooLarge { words: memory.words, most: MOST_WORDS });
     }
@@ -147,7 +147,7 @@ fn one(program: &Program) -> u64 {
 }
 
 /// What a number is that is asked for.
-fn asked(program: &Program, number: AskedNumber, rows: &AdjointRows) -> Result<AskedWord, NoShader> {
+fn asked(program: &Program, number: AskedNumber, rows: &LossRows) -> Result<AskedWord, NoShader> {
     let row_of = |row: usize| u32::try_from(row).ok().filter(|&row| row < rows.count());
     match number {
         AskedNumber::Cell(cell) => Ok(AskedWord::Cell(known(program, cell)?)),

@@ -38,7 +38,6 @@ mod operations;
 mod passthrough;
 mod probe;
 mod ready;
-mod rows;
 mod shader;
 mod spirv;
 mod statements;

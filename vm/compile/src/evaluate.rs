@@ -278,15 +278,20 @@ impl<'f, 'c, 'w, R: Reals<Bits = u64>> Evaluation<'f, 'c, 'w, R> {
                     .for_each(|evidence| evidence.largest = evidence.largest.max(magnitude));
                 Ok(None)
             }
-            OpKind::Missed => {
+            OpKind::Missed { row } => {
                 let [from, to, adjoint] = self.operands::<3>(op).map(|value| self.real(value));
                 let is_same = self.bits(op.operands[0]) == self.bits(op.operands[1]);
                 let [from, to, adjoint] = [from, to, adjoint].map(|real| reals.to_f64(real));
                 let rounding = Rounding::of(self.form.numbers.system);
-                let miss = |evidence: &mut SweepEvidence| evidence.miss([from, to], adjoint, rounding);
+                let miss = |evidence: &mut SweepEvidence| evidence.miss([from, to], (row, adjoint), rounding);
                 required(is_same || self.job.evidence.as_deref_mut().is_none_or(miss))
             }
-            OpKind::Freed { at } => {
+            OpKind::Freed { row: row @ 1.., .. } => {
+                let [value, adjoint] = pair(self).map(|real| reals.to_f64(real));
+                self.job.evidence.iter_mut().for_each(|evidence| evidence.freed(value, (row, adjoint)));
+                Ok(None)
+            }
+            OpKind::Freed { at, row: 0 } => {
                 let [value, adjoint] = pair(self);
                 if value != R::Cell::default() {
                     let freed = Freed { at, value: reals.to_f64(value) };

@@ -67,6 +67,7 @@ pub mod order;
 pub mod passes;
 pub mod range;
 pub mod route;
+pub mod rows;
 pub mod run;
 pub mod start;
 mod text;

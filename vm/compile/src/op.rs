@@ -148,10 +148,15 @@ pub enum OpKind {
     Largest,
     /// Compares a real at the start with the same cell after the reverse sweep, whose adjoint is the third operand. Records a
     /// difference as evidence; fails where rounding doesn't explain it.
-    Missed,
+    Missed {
+        /// The row whose adjoint it is.
+        row: u32,
+    },
     /// The step of an instruction frees a real with an adjoint: if it isn't 0, whoever watches is told.
     Freed {
         at: u32,
+        /// The row whose adjoint the second operand is.
+        row: u32,
     },
 }
 
@@ -227,7 +232,7 @@ impl OpKind {
             OpKind::RequireApart => acts(&[Int, Int], Fails::Maybe),
             OpKind::CountErased(_) | OpKind::Jumped | OpKind::Turned { .. } => acts(&[], Fails::Never),
             OpKind::Largest => acts(&[Real], Fails::Never),
-            OpKind::Missed => acts(&[Real, Real, Real], Fails::Maybe),
+            OpKind::Missed { .. } => acts(&[Real, Real, Real], Fails::Maybe),
             OpKind::Freed { .. } => acts(&[Real, Real], Fails::Never),
             OpKind::CountDiscarded | OpKind::CountDropped => acts(&[Real], Fails::Never),
         }

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 use std::ptr::{null, null_mut};
 
 use reviver_isa::module::RealSystem;
-use reviver_vm::differentiate::evidence::SweepEvidence;
+use reviver_vm::differentiate::evidence::{MOST_ROWS, RowErrors, SweepEvidence};
 use reviver_vm::watch::{FreedSoFar, Rounding, Watcher};
 
 /// The memory that native code works on. Its fields are found by their offsets.
@@ -117,6 +117,15 @@ impl ContextField {
     pub const CALLS: ContextField = ContextField(offset_of!(CodeContext, calls) as i32);
     pub const EXIT: ContextField = ContextField(offset_of!(CodeContext, exit) as i32);
     pub const HAS_FAILED: ContextField = ContextField(offset_of!(CodeContext, has_failed) as i32);
+}
+
+impl ContextField {
+    /// The error of what is freed in a row that isn't the first.
+    pub fn freed_in_row(row: u32) -> Option<ContextField> {
+        let row = usize::try_from(row).ok().filter(|row| *row < MOST_ROWS)?;
+        let place = offset_of!(CodeContext, evidence.errors) + row * size_of::<RowErrors>();
+        Some(ContextField((place + offset_of!(RowErrors, freed)) as i32))
+    }
 }
 
 /// What code for a group is given: its one argument.

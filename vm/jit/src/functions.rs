@@ -193,14 +193,14 @@ pub fn freed() -> Address {
     address!(call as extern "C" fn(&mut CodeContext, u64, f64, f64))
 }
 
-/// Records a real that the reverse sweep restored to other bits: takes the context, the real at the start and after the sweep, and its
-/// adjoint, in binary64. Gives 1 where rounding doesn't explain the difference, else 0.
+/// Records a real that the reverse sweep restored to other bits: takes the context, the row, the real at the start and after the
+/// sweep, and its adjoint, in binary64. Gives 1 where rounding doesn't explain the difference, else 0.
 pub fn missed() -> Address {
-    extern "C" fn call(context: &mut CodeContext, from: f64, to: f64, adjoint: f64) -> i64 {
+    extern "C" fn call(context: &mut CodeContext, row: u64, from: f64, to: f64, adjoint: f64) -> i64 {
         let rounding = context.rounding;
-        i64::from(!context.evidence.miss([from, to], adjoint, rounding))
+        i64::from(!context.evidence.miss([from, to], (row as u32, adjoint), rounding))
     }
-    address!(call as extern "C" fn(&mut CodeContext, f64, f64, f64) -> i64)
+    address!(call as extern "C" fn(&mut CodeContext, u64, f64, f64, f64) -> i64)
 }
 
 /// The function that carries an operation on reals out, where that isn't done in place.

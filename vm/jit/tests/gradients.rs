@@ -12,7 +12,7 @@ use reviver_compile::check::check;
 use reviver_compile::evaluate::Evaluator;
 use reviver_compile::form::SsaForm;
 use reviver_compile::start::RouteStart;
-use reviver_compile::turning::{BareEnd, BareTrip, TurningRoutes};
+use reviver_compile::turning::{BareEnd, TurningRoutes};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 use reviver_jit::Jit;
@@ -83,28 +83,55 @@ impl Trial {
         self.losses.iter().enumerate().map(seed).collect()
     }
 
-    fn found(&self, trip: BareTrip, values: &[u64], adjoints: &[u64]) -> Found {
-        Found {
-            steps: [trip.steps, trip.steps_back],
-            values: values.to_vec(),
-            adjoints: self.named.iter().map(|&cell| adjoints[cell]).collect(),
-            is_verified: trip.loss_error.is_some(),
-        }
+    fn found(&self, steps: [u64; 2], error: Option<f64>, values: &[u64], adjoints: &[u64]) -> Found {
+        let adjoints = self.named.iter().map(|&cell| adjoints[cell]).collect();
+        Found { steps, values: values.to_vec(), adjoints, is_verified: error.is_some() }
     }
 
     /// By the sweeps one by one.
-    fn apart(&self, routes: &TurningRoutes) -> Result<(Found, Option<f64>), BareEnd> {
-        let (mut room, seeds, mut found) = (BareRoom::default(), self.seeds(), None);
-        let lists = [&seeds[..]];
+    fn apart(&self, routes: &TurningRoutes, seeds: &[SeededCell]) -> Result<(Found, Option<f64>), BareEnd> {
+        let (mut room, mut found) = (BareRoom::default(), None);
+        let lists = [seeds];
         let progress = routes.run_bare((&self.start, lists.into_iter()), &mut room, (MOST_STEPS, SLACK), |_, trip, room| {
-            found = Some((self.found(trip, room.values(), room.adjoints()), trip.loss_error));
+            let steps = [trip.steps, trip.steps_back];
+            found = Some((self.found(steps, trip.loss_error, room.values(), room.adjoints()), trip.loss_error));
         });
         found.ok_or(progress.end)
     }
 
     fn call(&self, call: &GradientCall, room: &mut CallRoom) -> Result<(Found, Option<f64>), BareEnd> {
-        let trip = call.run(&self.start, &self.seeds(), room, MOST_STEPS)?;
-        Ok((self.found(trip, room.values(), room.adjoints()), trip.loss_error))
+        Ok(self.rows(call, &[&self.seeds()], room)?.swap_remove(0))
+    }
+
+    /// Several sums at once.
+    fn rows(&self, call: &GradientCall, seeds: &[&[SeededCell]], room: &mut CallRoom) -> Result<Vec<(Found, Option<f64>)>, BareEnd> {
+        let found = call.run(&self.start, seeds, room, MOST_STEPS)?;
+        let steps = [found.steps, found.steps_back];
+        let row = |(row, &error): (usize, &Option<f64>)| (self.found(steps, error, room.values(row), room.adjoints(row)), error);
+        Ok(found.loss_errors.iter().enumerate().map(row).collect())
+    }
+}
+
+impl Trial {
+    /// Holds rows against single losses; returns true if there were several.
+    fn holds_for_rows(&self, name: &str, (routes, jit): (&TurningRoutes, &Jit), level: CheckLevel) -> bool {
+        let plan = (self.turn, level);
+        let seeds: Vec<Vec<SeededCell>> = self.losses.iter().map(|&loss| vec![SeededCell::loss(&self.program, loss)]).collect();
+        let lists: Vec<&[SeededCell]> = seeds.iter().map(Vec::as_slice).collect();
+        let rows = (&self.losses[..], lists.len() as u32);
+        let Some(evaluated) = GradientCall::new(&self.program, &Checked, plan, rows) else { return false };
+        let native = GradientCall::new(&self.program, jit, plan, rows).unwrap();
+        let mut room = CallRoom::default();
+        let found = self.rows(&native, &lists, &mut room);
+        assert_eq!(self.rows(&evaluated, &lists, &mut room), found, "{name} {level:?}");
+        let Ok(found) = found else { return false };
+        for (n, (row, error)) in found.iter().enumerate() {
+            let (apart, apart_error) = self.apart(routes, lists[n]).unwrap();
+            assert_eq!(&apart, row, "{name} {level:?} loss {n}");
+            let (apart_error, error) = (apart_error.unwrap_or(0.0), error.unwrap_or(0.0));
+            assert!((apart_error - error).abs() <= 1e-9 * apart_error, "{name}: {apart_error:e} {error:e}");
+        }
+        lists.len() > 1
     }
 }
 
@@ -114,7 +141,7 @@ fn gradients_of_shipped_programs_are_those_of_their_sweeps() {
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let jit = Jit::new().unwrap();
-    let (mut called, mut apart_only) = (0, Vec::new());
+    let (mut called, mut several, mut apart_only) = (0, 0, Vec::new());
     for path in paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "rasm")) {
         let name = path.display().to_string();
         let module = assemble(&name, std::fs::read(path).unwrap(), &Disk).module.unwrap();
@@ -122,10 +149,10 @@ fn gradients_of_shipped_programs_are_those_of_their_sweeps() {
         let Some(trial) = Trial::of(Arc::new(program)) else { continue };
         for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
             let routes = TurningRoutes::new(&trial.program, &jit, trial.turn, level);
-            let apart = trial.apart(&routes);
+            let apart = trial.apart(&routes, &trial.seeds());
             let plan = (trial.turn, level);
-            let evaluated = GradientCall::new(&trial.program, &Checked, plan, &trial.losses);
-            let native = GradientCall::new(&trial.program, &jit, plan, &trial.losses);
+            let evaluated = GradientCall::new(&trial.program, &Checked, plan, (&trial.losses, 1));
+            let native = GradientCall::new(&trial.program, &jit, plan, (&trial.losses, 1));
             assert_eq!(evaluated.is_some(), native.is_some(), "{name}");
             let (Some(evaluated), Some(native)) = (evaluated, native) else {
                 if apart.is_ok() {
@@ -139,6 +166,7 @@ fn gradients_of_shipped_programs_are_those_of_their_sweeps() {
             let by_code = [trial.call(&native, &mut room), trial.call(&native, &mut room)];
             assert_eq!(by_code[0], by_code[1], "{name} {level:?}");
             assert_eq!(by_evaluator, by_code[0], "{name} {level:?}");
+            several += usize::from(trial.holds_for_rows(&name, (&routes, &jit), level));
             match (&apart, &by_evaluator) {
                 (Ok((apart, apart_error)), Ok((found, error))) => {
                     assert_eq!(apart, found, "{name} {level:?}");
@@ -153,7 +181,7 @@ fn gradients_of_shipped_programs_are_those_of_their_sweeps() {
         }
     }
     assert!(apart_only.is_empty(), "{apart_only:?}");
-    assert!(called >= 60, "{called} gradients by call functions");
+    assert!(called >= 60 && several >= 20, "{called} gradients by call functions, {several} Jacobians");
 }
 
 /// Recursions are calls of the function, for which the room grows: x^n by n calls, which are more than there is room for at first.
@@ -168,8 +196,8 @@ fn gradients_lead_through_recursions() {
     let trial = Trial::of(Arc::new(Program::new(module, 0).unwrap())).unwrap();
     for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
         let plan = (trial.turn, level);
-        let evaluated = GradientCall::new(&trial.program, &Checked, plan, &trial.losses).unwrap();
-        let native = GradientCall::new(&trial.program, &Jit::new().unwrap(), plan, &trial.losses).unwrap();
+        let evaluated = GradientCall::new(&trial.program, &Checked, plan, (&trial.losses, 1)).unwrap();
+        let native = GradientCall::new(&trial.program, &Jit::new().unwrap(), plan, (&trial.losses, 1)).unwrap();
         let mut room = CallRoom::default();
         let found = trial.call(&evaluated, &mut room).unwrap();
         assert_eq!(found, trial.call(&native, &mut room).unwrap(), "{level:?}");

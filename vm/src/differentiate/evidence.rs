@@ -16,34 +16,60 @@ pub struct SweepEvidence {
     pub largest: f64,
     /// The greatest difference between a real at the start and the same cell after the reverse sweep.
     pub missed: f64,
-    /// Σ |difference·adjoint| over the cells that differ: the effect of all differences on the loss, to first order.
-    pub error: f64,
+    /// By row the effect on its loss, to first order.
+    pub errors: [RowErrors; MOST_ROWS],
 }
 
+/// The effect of a reverse sweep's errors on a loss, to first order.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct RowErrors {
+    /// Σ |difference·adjoint| over the cells that differ from the start.
+    pub missed: f64,
+    /// Σ |value·adjoint| over freed cells, of all rows but the first: that of the first is [`Watch::error`].
+    pub freed: f64,
+}
+
+/// The most losses that are differentiated by one reverse sweep.
+pub const MOST_ROWS: usize = 4;
+
 impl SweepEvidence {
-    /// Records a real that the reverse sweep restored to another number, with its adjoint. Returns false if the cell lost
+    /// Records a real that the reverse sweep restored to another number, with its adjoint in a row. Returns false if the cell lost
     /// more digits than rounding explains; the reverse sweep is wrong then.
-    pub fn miss(&mut self, [from, to]: [f64; 2], adjoint: f64, rounding: Rounding) -> bool {
+    pub fn miss(&mut self, [from, to]: [f64; 2], (row, adjoint): (u32, f64), rounding: Rounding) -> bool {
         let by = (to - from).abs();
         self.missed = if by > self.missed { by } else { self.missed };
-        self.error += ((to - from) * adjoint).abs();
+        if let Some(errors) = self.errors.get_mut(row as usize) {
+            errors.missed += ((to - from) * adjoint).abs();
+        }
         // Not a number is never within the bound.
         from == 0.0 || by <= from.abs() * rounding.part
     }
 
-    /// The error bound of the seeded sum if the reverse sweep is verified. None is no verdict against the sweep: code may have missed
+    /// Records a freed cell with its adjoint in a row that isn't the first.
+    pub fn freed(&mut self, value: f64, (row, adjoint): (u32, f64)) {
+        if value != 0.0
+            && let Some(errors) = self.errors.get_mut(row as usize)
+        {
+            errors.freed += (value * adjoint).abs();
+        }
+    }
+
+    /// The error bound of a row's seeded sum if the reverse sweep is verified. None is no verdict against the sweep: code may have missed
     /// the largest number, and a machine decides then. `start` are the reals at the start, with their adjoints after the sweep.
     pub fn verified(
         &self,
         program: &Program,
         watch: &Watch,
         (start, adjoints): (&[u64], &[u64]),
-        sum: SumSize,
+        (row, sum): (usize, SumSize),
     ) -> Option<f64> {
         if !watch.is_same_way() {
             return None;
         }
-        let error = watch.error() + self.error;
+        let errors = self.errors.get(row).copied()?;
+        let freed_error = if row == 0 { watch.error() } else { errors.freed };
+        let error = freed_error + errors.missed;
         // Nothing was freed, and every cell has its bits again.
         if error == 0.0 && self.missed == 0.0 && !watch.has_freed() {
             return Some(0.0);

@@ -194,7 +194,7 @@ impl Operations {
             | OpKind::Jumped
             | OpKind::Turned { .. }
             | OpKind::Largest
-            | OpKind::Missed
+            | OpKind::Missed { .. }
             | OpKind::Freed { .. } => None,
         }
     }

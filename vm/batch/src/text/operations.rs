@@ -99,7 +99,7 @@ impl Writer<'_> {
             | OpKind::CountDropped
             | OpKind::Turned { .. }
             | OpKind::Largest
-            | OpKind::Missed => {}
+            | OpKind::Missed { .. } => {}
             OpKind::Jumped => {
                 // The step before, in either direction, is the one that jumped.
                 self.line(match leads_back {
@@ -107,9 +107,9 @@ impl Writer<'_> {
                     true => "path = path - mark_of(bitcast<u64>(clock));",
                 });
             }
-            OpKind::Freed { .. } => {
+            OpKind::Freed { row, .. } => {
                 if let [freed, adjoint] = operands.as_slice() {
-                    self.freed(freed, adjoint, self.text.journey.rows.get(&value).copied());
+                    self.freed(freed, adjoint, (row > 0).then_some(row));
                 }
             }
         }

@@ -180,7 +180,7 @@ impl StepWriter<'_> {
             let value = self.value(Space::Reals, &cell);
             self.draft.op(OpKind::RequireVacant, [value]);
             if self.is_watched {
-                self.draft.op(OpKind::Freed { at: self.at }, [value, adjoint]);
+                self.draft.op(OpKind::Freed { at: self.at, row: 0 }, [value, adjoint]);
             }
             self.draft.op(OpKind::CountDiscarded, [value]);
         }

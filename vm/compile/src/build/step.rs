@@ -348,7 +348,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
         // A step that names an adjoint acts on copies, which nobody watches.
         if self.scope.is_watched && !self.step.names_adjoint() {
             let adjoint = if GRADIENT { self.adjoint(cell) } else { self.draft().real(0) };
-            self.draft().op(OpKind::Freed { at: self.scope.at }, [self.real(cell), adjoint]);
+            self.draft().op(OpKind::Freed { at: self.scope.at, row: 0 }, [self.real(cell), adjoint]);
         }
         self.draft().op(OpKind::CountDiscarded, [self.real(cell)]);
     }

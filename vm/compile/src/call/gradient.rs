@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use arrayvec::ArrayVec;
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::SeededCell;
-use reviver_vm::differentiate::evidence::SweepEvidence;
+use reviver_vm::differentiate::evidence::{MOST_ROWS, SweepEvidence};
 use reviver_vm::differentiate::seeds::SumSize;
 use reviver_vm::room::{self, OutOfMemory};
 use reviver_vm::travel::{Leg, Travel};
@@ -21,15 +21,17 @@ use crate::op::Input;
 use crate::route::{MOST_STEPS, RoutePlan};
 use crate::run::{CellMemory, CodeOutcome, Job};
 use crate::start::RouteStart;
-use crate::turning::{BareEnd, BareTrip};
+use crate::rows::AdjointRows;
+use crate::turning::BareEnd;
 
-/// The compiled gradient of a seeded sum.
+/// The compiled gradients of seeded sums, which share both sweeps.
 #[derive(Debug)]
 pub struct GradientCall {
     program: Program,
     plan: RoutePlan,
-    /// The reals that may have a seed, in the order of seeds and results.
+    /// The reals that may have a seed, in the order of the results.
     seeded: Vec<u32>,
+    rows: AdjointRows,
     end: u32,
     working: Vec<(Class, Range<u32>)>,
     adjoints: Vec<Range<u32>>,
@@ -55,6 +57,17 @@ enum CallEnd {
     Other(BareEnd),
 }
 
+/// Gradients that a call has found; a [`CallRoom`] has their numbers.
+#[derive(Clone, Debug)]
+pub struct FoundGradients {
+    /// Steps of the primal sweep, and of the reverse sweep.
+    pub steps: u64,
+    pub steps_back: u64,
+    /// By row how much its sum may be off ([`reviver_vm::differentiate::Trust::loss_error`]), for the rows up to the first one that isn't verified. None
+    /// of code that doesn't check.
+    pub loss_errors: ArrayVec<Option<f64>, MOST_ROWS>,
+}
+
 /// The memory of gradient calls, which serves one call after the other.
 #[derive(Debug, Default)]
 pub struct CallRoom {
@@ -64,24 +77,32 @@ pub struct CallRoom {
     references: Vec<i64>,
     /// The bits of the seeded cells at the turning point, and the mark of the arrival behind them.
     results: Vec<u64>,
-    /// The number of seeded cells, and of the program's reals.
+    /// The bits of the cells of each row's seeds, one row after the other, and where each row begins.
+    values: Vec<u64>,
+    value_rows: ArrayVec<usize, MOST_ROWS>,
+    /// The number of seeded cells, and of the program's reals; the distance between rows of adjoints.
     seeded: usize,
     own_reals: usize,
+    stride: usize,
     /// Branches and freed cells, where the call was watched.
     watch: Option<Watch>,
 }
 
 impl GradientCall {
-    /// Compiles the gradient of sums of some reals, each once, that turns at a position. None if a sweep needs a machine.
+    /// Compiles the gradients of so many sums at once of some reals, each once, that turn at a position. None if a sweep needs a machine, or if
+    /// the sums can't share the sweeps; at most [`MOST_ROWS`] can.
     pub fn new(
         program: &Program,
         backend: &impl Backend,
         (turn, level): (u32, CheckLevel),
-        seeded: &[usize],
+        (seeded, rows): (&[usize], u32),
     ) -> Option<GradientCall> {
+        if !(1..=MOST_ROWS as u32).contains(&rows) {
+            return None;
+        }
         let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
-        let function = GradientFunction::build(program, GradientTask { turn, level, seeded: &seeded })?;
-        let GradientFunction { form, end, working, adjoints, record } = function;
+        let function = GradientFunction::build(program, GradientTask { turn, level, seeded: &seeded, rows })?;
+        let GradientFunction { form, end, working, adjoints, rows, record } = function;
         let (demands, first_steps) = (form.demands, form.first_steps.into());
         let inputs = form.inputs().map(|(_, input)| input).collect();
         let is_full = form.exits.iter().map(|exit| exit.is_full).collect();
@@ -93,6 +114,7 @@ impl GradientCall {
             program,
             plan,
             seeded,
+            rows,
             end,
             working,
             adjoints,
@@ -106,18 +128,18 @@ impl GradientCall {
         })
     }
 
-    /// Makes the call for seeds of exactly the cells it was compiled for, in their order, with at most so many steps before the turning
-    /// point. The room has the adjoints then, and the values of the seeded cells.
+    /// Makes the call for a list of seeds a row, of cells that it was compiled for, with at most so many steps before the turning point. Rows
+    /// without a list have no seeds. The room has the adjoints then, and the values of the seeded cells.
     ///
     /// # Errors
     /// Why the call has to be made otherwise.
     pub fn run(
         &self,
         start: &RouteStart,
-        seeds: &[SeededCell],
+        seeds: &[&[SeededCell]],
         room: &mut CallRoom,
         most_steps: u64,
-    ) -> Result<BareTrip, BareEnd> {
+    ) -> Result<FoundGradients, BareEnd> {
         if most_steps < self.first_steps || !self.suits(start, seeds) {
             return Err(BareEnd::NeedsMachine);
         }
@@ -130,7 +152,7 @@ impl GradientCall {
                     levels = more;
                 }
                 Err(CallEnd::Other(end)) => return Err(end),
-                Ok(trip) => return Ok(trip),
+                Ok(found) => return Ok(found),
             }
         }
     }
@@ -147,10 +169,10 @@ impl GradientCall {
     fn run_with(
         &self,
         start: &RouteStart,
-        seeds: &[SeededCell],
+        seeds: &[&[SeededCell]],
         (room, wanted): (&mut CallRoom, u32),
         most_steps: u64,
-    ) -> Result<BareTrip, CallEnd> {
+    ) -> Result<FoundGradients, CallEnd> {
         let state = start.state();
         let levels = frames::levels(&self.program, state, self.demands, wanted);
         let levels = levels.ok_or(CallEnd::Other(BareEnd::NeedsMachine))?;
@@ -178,27 +200,52 @@ impl GradientCall {
             CodeOutcome::Exit { .. } | CodeOutcome::Failed => return Err(CallEnd::Other(BareEnd::Stranded)),
         };
         let steps_back = steps - primal_steps;
+        let is_unequal = watch.is_some() && steps_back != primal_steps;
         room.watch = watch;
-        let loss_error = match (self.plan.level, &room.watch) {
-            (CheckLevel::Unchecked, _) => None,
-            (CheckLevel::Checked, None) => Some(0.0),
-            (CheckLevel::Checked, Some(_)) if steps_back != primal_steps => {
-                return Err(CallEnd::Other(BareEnd::Refused));
+        room.read_values(self, seeds);
+        if self.plan.level.is_checked() && is_unequal {
+            return Err(CallEnd::Other(BareEnd::Refused));
+        }
+        let mut found = FoundGradients { steps: primal_steps, steps_back, loss_errors: ArrayVec::new() };
+        for (row, seeds) in seeds.iter().enumerate() {
+            match self.verified(room, &evidence, state, (row, seeds)) {
+                Some(loss_error) => found.loss_errors.push(loss_error),
+                None if row == 0 => return Err(CallEnd::Other(BareEnd::NeedsMachine)),
+                None => break,
             }
+        }
+        Ok(found)
+    }
+
+    /// The error bound of a row's sum, if the row is verified; code that doesn't check has none.
+    fn verified(
+        &self,
+        room: &CallRoom,
+        evidence: &SweepEvidence,
+        start: &State,
+        (row, seeds): (usize, &[SeededCell]),
+    ) -> Option<Option<f64>> {
+        match (self.plan.level, &room.watch) {
+            (CheckLevel::Unchecked, _) => Some(None),
+            (CheckLevel::Checked, None) => Some(Some(0.0)),
             (CheckLevel::Checked, Some(watch)) => {
-                let sum = SumSize::of(&self.program, seeds, room.values());
-                let reals = (&state.reals[..], room.adjoints());
-                let verified = evidence.verified(&self.program, watch, reals, sum);
-                Some(verified.ok_or(CallEnd::Other(BareEnd::NeedsMachine))?)
+                let sum = SumSize::of(&self.program, seeds, room.values(row));
+                let reals = (&start.reals[..], room.adjoints(row));
+                evidence.verified(&self.program, watch, reals, (row, sum)).map(Some)
             }
-        };
-        Ok(BareTrip { steps: primal_steps, steps_back, loss_error })
+        }
+    }
+
+    /// The most sums of a call.
+    pub fn rows(&self) -> usize {
+        self.rows.count as usize
     }
 
     /// Checks that a start has all that the code takes for granted, and that the seeds are those of the cells that it was compiled for.
-    fn suits(&self, start: &RouteStart, seeds: &[SeededCell]) -> bool {
+    fn suits(&self, start: &RouteStart, seeds: &[&[SeededCell]]) -> bool {
         let state = start.state();
-        let is_seeded = seeds.iter().map(|seed| seed.cell).eq(self.seeded.iter().map(|&cell| cell as usize));
+        let is_seeded = (1..=self.rows.count as usize).contains(&seeds.len())
+            && seeds.iter().all(|row| (0..).zip(row.iter()).all(|(n, seed)| self.result(n, seed.cell).is_some()));
         let is_begin = (state.position, state.inverted, state.mode()) == (self.plan.from, false, false);
         is_seeded
             && is_begin
@@ -206,6 +253,12 @@ impl GradientCall {
             && state.adjoints.is_none()
             && start.zeros().include(self.plan.zeros(&self.program))
             && frames::levels(&self.program, state, self.demands, 0).is_some()
+    }
+
+    /// The number of the result that a seeded cell has; it is the seed of this number in its list.
+    fn result(&self, n: usize, cell: usize) -> Option<usize> {
+        let is_it = |n: &usize| self.seeded.get(*n).is_some_and(|&seeded| seeded as usize == cell);
+        Some(n).filter(is_it).or_else(|| (0..self.seeded.len()).find(is_it))
     }
 }
 
@@ -215,17 +268,20 @@ impl CallRoom {
         &mut self,
         call: &GradientCall,
         (start, levels): (&State, u32),
-        seeds: &[SeededCell],
+        seeds: &[&[SeededCell]],
     ) -> Result<(), OutOfMemory> {
         let Demands { frame_ints, frame_reals, references, record, level, .. } = call.demands;
         let cells = |own: usize, inlined: u32, level: u32| own + inlined as usize + levels as usize * level as usize;
         let reals = cells(start.reals.len(), frame_reals, level.reals);
         room::resize(&mut self.ints, cells(start.ints.len(), frame_ints, level.ints))?;
         room::resize(&mut self.reals, reals)?;
-        room::resize(&mut self.adjoints, reals)?;
+        let adjoints = if call.rows.count > 1 { (call.rows.count * call.rows.stride) as usize } else { reals };
+        room::resize(&mut self.adjoints, adjoints)?;
         room::resize(&mut self.references, cells(FIRST_RECORD as usize, references, record))?;
         room::resize(&mut self.results, call.seeded.len() + 1)?;
+        room::resize(&mut self.values, seeds.iter().map(|row| row.len()).sum())?;
         (self.seeded, self.own_reals) = (call.seeded.len(), start.reals.len());
+        self.stride = call.rows.stride as usize;
         self.results.iter_mut().for_each(|word| *word = 0);
         for (class, cells) in &call.working {
             let cells = cells.start as usize..cells.end as usize;
@@ -238,10 +294,35 @@ impl CallRoom {
             let end = self.adjoints.len().min(cells.end as usize);
             room::zero(self.adjoints.get_mut(cells.start as usize..end).unwrap_or_default());
         }
-        for seed in seeds {
-            self.adjoints.get_mut(seed.cell).into_iter().for_each(|adjoint| *adjoint = seed.seed);
+        for row in 0..call.rows.count as usize {
+            for &cell in &call.seeded {
+                self.seed(row, cell as usize, 0);
+            }
+            for seed in seeds.get(row).copied().unwrap_or_default() {
+                self.seed(row, seed.cell, seed.seed);
+            }
         }
         Ok(())
+    }
+
+    fn seed(&mut self, row: usize, cell: usize, seed: u64) {
+        self.adjoints.get_mut(row * self.stride + cell).into_iter().for_each(|adjoint| *adjoint = seed);
+    }
+
+    /// Reads the values of the cells of each row's seeds; there is memory for them.
+    fn read_values(&mut self, call: &GradientCall, seeds: &[&[SeededCell]]) {
+        self.value_rows.clear();
+        let mut next = 0;
+        for row in seeds.iter().take(MOST_ROWS) {
+            self.value_rows.push(next);
+            for (n, seed) in row.iter().enumerate() {
+                let bits = call.result(n, seed.cell).and_then(|result| self.results.get(result));
+                if let (Some(value), Some(&bits)) = (self.values.get_mut(next), bits) {
+                    *value = bits;
+                }
+                next += 1;
+            }
+        }
     }
 
     fn memory<'c>(&'c mut self, start: &'c State) -> CellMemory<'c> {
@@ -261,9 +342,10 @@ impl CallRoom {
         self.results.get(self.seeded) == Some(&ARRIVAL_MARK)
     }
 
-    /// The bits of the seeded cells at the turning point of the last call.
-    pub fn values(&self) -> &[u64] {
-        self.results.get(..self.seeded).unwrap_or_default()
+    /// The bits at the turning point of the cells of a row's seeds.
+    pub fn values(&self, row: usize) -> &[u64] {
+        let begin = |row: usize| self.value_rows.get(row).copied().unwrap_or(self.values.len());
+        self.values.get(begin(row)..begin(row + 1)).unwrap_or_default()
     }
 
     /// Branches and freed cells of the last call, if it was watched.
@@ -271,9 +353,10 @@ impl CallRoom {
         self.watch.as_ref()
     }
 
-    /// The adjoint of each of the program's reals after the last call.
-    pub fn adjoints(&self) -> &[u64] {
-        self.adjoints.get(..self.own_reals).unwrap_or_default()
+    /// The adjoints of a row after the last call, one for each of the program's reals.
+    pub fn adjoints(&self, row: usize) -> &[u64] {
+        let first = row * self.stride;
+        self.adjoints.get(first..first + self.own_reals).unwrap_or_default()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::op::{OpKind, Space, SsaOp, SsaValue};
 use crate::order::reached;
 use crate::passes::range_where_it_counts;
 use crate::passes::replacing::Replacements;
+use crate::rows::AdjointRows;
 
 /// The program of a call function, and what is known of its cells.
 #[derive(Clone, Copy)]
@@ -21,6 +22,7 @@ pub(super) struct Place<'p> {
     /// What holds 0 at the start.
     pub zeros: FrameZeros,
     pub memory: &'p MemoryCells,
+    pub rows: AdjointRows,
 }
 
 /// A call function while its sweeps are joined.
@@ -29,6 +31,7 @@ pub(super) struct Joining<'p> {
     pub place: Place<'p>,
     /// The reals that may have a seed.
     seeded: &'p [u32],
+    is_seeded: HashSet<u32>,
     /// Operations to be put at the beginning of the function: literals, and loads of the start.
     entry: Vec<SsaValue>,
     /// Literals, once each.
@@ -52,6 +55,7 @@ impl<'p> Joining<'p> {
             form: primal,
             place,
             seeded,
+            is_seeded: seeded.iter().copied().collect(),
             entry: Vec::new(),
             literals: HashMap::new(),
             starts: HashMap::new(),
@@ -133,15 +137,16 @@ impl<'p> Joining<'p> {
     fn store_adjoints(&mut self, block: u32, cells: &HashMap<SpacedCell, SsaValue>) {
         let layout = self.place.program.flow().layout();
         let (frame, constants) = (layout.main_frame(Class::Real), layout.constants(Class::Real));
-        for cell in 0..self.place.memory.own(Class::Real) {
-            let is_named = !frame.contains(&cell) && !constants.contains(&(cell as usize));
-            let adjoint = (Space::Adjoints, cell);
-            if !is_named || self.place.memory.home(adjoint) != CellHome::Value {
-                continue;
+        let named = |cell: &u32| !frame.contains(cell) && !constants.contains(&(*cell as usize));
+        for cell in (0..self.place.memory.own(Class::Real)).filter(named) {
+            for row in 0..self.place.rows.count {
+                let adjoint = (Space::Adjoints, self.place.rows.adjoint(row, cell));
+                if self.place.memory.home(adjoint) == CellHome::Value {
+                    let value = cells.get(&adjoint).copied().unwrap_or_else(|| self.at_turn(adjoint));
+                    let address = self.literal(OpKind::Int(adjoint.1.into()));
+                    self.put(block, OpKind::Store(Space::Adjoints), &[address, value]);
+                }
             }
-            let value = cells.get(&adjoint).copied().unwrap_or_else(|| self.at_turn(adjoint));
-            let address = self.literal(OpKind::Int(cell.into()));
-            self.put(block, OpKind::Store(Space::Adjoints), &[address, value]);
         }
     }
 
@@ -254,14 +259,21 @@ impl<'p> Joining<'p> {
         }
         let value = match cell {
             (Space::Ints, mode) if mode as usize == MODE => self.bits(Space::Ints, 1),
-            (Space::Adjoints, real) if self.seeded.contains(&real) => {
-                let address = self.literal(OpKind::Int(real.into()));
+            (Space::Adjoints, address) if self.may_have_seed(address) => {
+                let address = self.literal(OpKind::Int(address.into()));
                 self.put(turn, OpKind::Load(Space::Adjoints), &[address])
             }
             _ => return self.at_start(cell),
         };
         self.turned.insert(cell, value);
         value
+    }
+
+    /// Returns true if the caller may seed an adjoint.
+    fn may_have_seed(&self, adjoint: u32) -> bool {
+        let AdjointRows { count, stride } = self.place.rows;
+        let (row, real) = if count > 1 { (adjoint / stride, adjoint % stride) } else { (0, adjoint) };
+        row < count && self.is_seeded.contains(&real)
     }
 
     /// Makes values of cells that aren't in memory, in blocks of one sweep in an order in which values are made before they are used. Notes the

@@ -12,6 +12,7 @@ use crate::op::{OpKind, Space, SsaOp};
 use crate::order::reached;
 use crate::passes::range_where_it_counts;
 use crate::range::IntRange;
+use crate::rows::AdjointRows;
 
 /// Neighbouring cells of a space.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub(super) struct MemoryCells {
 
 impl MemoryCells {
     /// Those of both sweeps of a program.
-    pub fn of(sweeps: [&SsaForm; 2], program: &Program) -> MemoryCells {
+    pub fn of(sweeps: [&SsaForm; 2], program: &Program, rows: AdjointRows) -> MemoryCells {
         let (ints, reals) = program.flow().layout().static_cells();
         let own = [ints, reals].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
         // Where functions are called there may be any number of frames.
@@ -55,6 +56,8 @@ impl MemoryCells {
             own[0].saturating_add(frames(|form| form.demands.frame_ints)),
             own[1].saturating_add(frames(|form| form.demands.frame_reals)),
         ];
+        let all_adjoints = if rows.count > 1 { rows.count.saturating_mul(rows.stride) } else { counts[1] };
+        let counts = [counts[0], counts[1], all_adjoints];
         let found: Vec<MemoryAccess> = sweeps.iter().flat_map(|form| accesses(form, counts)).collect();
         let in_memory = found.iter().filter(|access| access.kind != AccessKind::LastStore);
         let mut runs = joined(in_memory.map(|access| (access.space, access.cells.clone())).collect());
@@ -74,7 +77,12 @@ impl MemoryCells {
         }
         // Verification goes through the adjoints of changed reals in memory, side by side with the reals.
         let changed = runs.iter().filter(|run| run.is_changed && run.space == Space::Reals);
-        let beside = changed.map(|run| (Space::Adjoints, run.cells.clone()));
+        let of_row = |row: u32, cells: &Range<u32>| {
+            // Only cells of the program are compared with the start.
+            let end = if rows.count > 1 { cells.end.min(rows.stride) } else { cells.end };
+            rows.adjoint(row, cells.start.min(end))..rows.adjoint(row, end)
+        };
+        let beside = changed.flat_map(|run| (0..rows.count).map(move |row| (Space::Adjoints, of_row(row, &run.cells))));
         let adjoints = runs.iter().filter(|run| run.space == Space::Adjoints);
         let adjoints = joined(beside.chain(adjoints.map(|run| (Space::Adjoints, run.cells.clone()))).collect());
         runs.retain(|run| run.space != Space::Adjoints);
@@ -154,7 +162,7 @@ enum AccessKind {
     LastStore,
 }
 
-fn accesses(form: &SsaForm, [ints, reals]: [u32; 2]) -> Vec<MemoryAccess> {
+fn accesses(form: &SsaForm, [ints, reals, adjoints]: [u32; 3]) -> Vec<MemoryAccess> {
     let mut found = Vec::new();
     for number in reached(form) {
         let Some(block) = form.blocks.get(number as usize) else { continue };
@@ -167,7 +175,8 @@ fn accesses(form: &SsaForm, [ints, reals]: [u32; 2]) -> Vec<MemoryAccess> {
             };
             let count = match space {
                 Space::Ints => ints,
-                Space::Reals | Space::Adjoints => reals,
+                Space::Reals => reals,
+                Space::Adjoints => adjoints,
                 Space::References | Space::StartInts | Space::StartReals | Space::Results => continue,
             };
             let (cells, kind) = match (literal_address(form, op), op.operands.first()) {

@@ -17,7 +17,7 @@ mod join;
 mod memory;
 mod verify;
 
-pub use gradient::{CallRoom, GradientCall};
+pub use gradient::{CallRoom, FoundGradients, GradientCall};
 
 use std::ops::Range;
 
@@ -35,9 +35,13 @@ use crate::known::KnownCells;
 use crate::op::Input;
 use crate::passes::{PASSES, improved};
 use crate::route::RoutePlan;
+use crate::rows::{AdjointRows, with_rows};
 
 /// Steps that a reverse sweep may make beyond those of the primal sweep: adjoints that are lost make more.
 const SLACK: u32 = 1 << 16;
+
+/// Upper bound on seeded cells: each has operations of its own at the turning point.
+const MOST_SEEDED: usize = 1 << 12;
 
 /// The bits of the result word behind those of the seeded cells, once the reverse sweep has arrived.
 const ARRIVAL_MARK: u64 = 1;
@@ -53,6 +57,8 @@ pub(crate) struct GradientTask<'t> {
     pub level: CheckLevel,
     /// The reals that may have a seed, each once. Their values at the turning point are the results, in this order.
     pub seeded: &'t [u32],
+    /// The number of losses that are differentiated at once.
+    pub rows: u32,
 }
 
 /// The call function of a gradient, with what it needs from its caller.
@@ -66,6 +72,8 @@ pub(crate) struct GradientFunction {
     pub working: Vec<(Class, Range<u32>)>,
     /// Adjoints in memory, which the caller makes 0 before each call.
     pub adjoints: Vec<Range<u32>>,
+    /// The adjoints of its losses.
+    pub rows: AdjointRows,
     /// Words of the shorter record, of both sweeps' calls that aren't inlined: so many records of it lie before the end of the records.
     pub record: u32,
 }
@@ -73,20 +81,26 @@ pub(crate) struct GradientFunction {
 impl GradientFunction {
     /// The call function of a task. None if a sweep needs more than cells, or if the program reads adjoints.
     pub fn build(program: &Program, task: GradientTask) -> Option<GradientFunction> {
-        if program.names_adjoints() {
+        if program.names_adjoints() || task.seeded.len() > MOST_SEEDED {
             return None;
         }
         let [there, back] = RoutePlan::gradient(program, task.turn, task.level);
         let (primal, reverse) = (sweep(program, &there)?, sweep(program, &back)?);
-        let memory = MemoryCells::of([&primal, &reverse], program);
         let (first_steps, demands) = (primal.first_steps, common([primal.demands, reverse.demands]));
+        if task.rows > 1 && demands.record > 0 {
+            return None;
+        }
+        let reals = u32::try_from(program.flow().layout().static_cells().1).ok()?;
+        let rows = AdjointRows { count: task.rows, stride: reals.checked_add(demands.frame_reals)? };
+        let reverse = with_rows(reverse, rows)?;
+        let memory = MemoryCells::of([&primal, &reverse], program, rows);
         let record = primal.demands.record.min(reverse.demands.record).max(1);
         let slack = SLACK.saturating_add(reverse.first_steps);
         let version = version(&reverse.version);
         let mut exits = primal.exits.clone();
         exits.extend(reverse.exits.iter().cloned());
         let zeros = there.zeros(program);
-        let mut joining = Joining::new(primal, Place { program, zeros, memory: &memory }, task.seeded);
+        let mut joining = Joining::new(primal, Place { program, zeros, memory: &memory, rows }, task.seeded);
         joining.primal(there.to);
         joining.turn(slack, there.is_watched);
         joining.reverse(reverse, back.to);
@@ -102,6 +116,7 @@ impl GradientFunction {
             end,
             working: memory.working().collect(),
             adjoints: memory.adjoints().collect(),
+            rows,
             record,
         })
     }

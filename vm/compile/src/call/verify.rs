@@ -31,9 +31,12 @@ pub(super) fn put(joining: &mut Joining, block: u32, cells: &HashMap<SpacedCell,
             continue;
         }
         let from = at_start(joining, block, cell);
-        let adjoint = |joining: &mut Joining| match cells.get(&(Space::Adjoints, address)) {
-            Some(&adjoint) => adjoint,
-            None => adjoint_in_memory(joining, block, address),
+        let adjoint = |joining: &mut Joining, row: u32| {
+            let address = joining.place.rows.adjoint(row, address);
+            match cells.get(&(Space::Adjoints, address)) {
+                Some(&adjoint) => adjoint,
+                None => adjoint_in_memory(joining, block, address),
+            }
         };
         compare(joining, block, space.class(), [from, value], adjoint);
     }
@@ -73,12 +76,14 @@ fn compare(
     block: u32,
     class: Class,
     [from, to]: [SsaValue; 2],
-    adjoint: impl FnOnce(&mut Joining) -> SsaValue,
+    adjoint: impl Fn(&mut Joining, u32) -> SsaValue,
 ) {
     match (class, joining.form.numbers.system) {
         (Class::Real, RealSystem::F64 | RealSystem::F32) => {
-            let adjoint = adjoint(joining);
-            joining.put(block, OpKind::Missed, &[from, to, adjoint]);
+            for row in 0..joining.place.rows.count {
+                let adjoint = adjoint(joining, row);
+                joining.put(block, OpKind::Missed { row }, &[from, to, adjoint]);
+            }
         }
         (Class::Real, RealSystem::Fixed(_)) => {
             let is_same = joining.put(block, OpKind::Test(Order::Eq), &[from, to]);
@@ -123,7 +128,10 @@ fn compare_at(joining: &mut Joining, block: u32, class: Class, address: SsaValue
     };
     let from = joining.put(block, OpKind::Load(start_space(space)), &[address]);
     let to = joining.put(block, OpKind::Load(space), &[address]);
-    compare(joining, block, class, [from, to], |joining| {
+    compare(joining, block, class, [from, to], |joining, row| {
+        let by = joining.literal(OpKind::Int(joining.place.rows.adjoint(row, 0).into()));
+        let one = joining.literal(OpKind::Int(1));
+        let address = if row == 0 { address } else { joining.put(block, OpKind::Place, &[by, address, one]) };
         joining.put(block, OpKind::Load(Space::Adjoints), &[address])
     });
 }

@@ -98,7 +98,7 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
             w.line(text);
         }
         // Each sweep is a form of its own.
-        OpKind::Turned { .. } | OpKind::Largest | OpKind::Missed => {}
+        OpKind::Turned { .. } | OpKind::Largest | OpKind::Missed { .. } => {}
         OpKind::Freed { .. } => {
             let [value, adjoint] = w.operands(op);
             let prefix = w.cells.prefix.clone();

@@ -218,7 +218,7 @@ impl Translation<'_> {
     }
 
     /// Leaves where the reverse sweep restored a real to other bits and rounding doesn't explain it.
-    pub(super) fn missed(&mut self, op: &SsaOp) -> Option<()> {
+    pub(super) fn missed(&mut self, op: &SsaOp, row: u32) -> Option<()> {
         let reals: [ir::Value; 3] = self.operands(op)?;
         let [from, to] = [reals[0], reals[1]].map(|real| self.bits_of(Class::Real, real));
         let differs = self.builder.ins().icmp(IntCC::NotEqual, from, to);
@@ -227,9 +227,8 @@ impl Translation<'_> {
         self.builder.ins().brif(differs, records, &[], next, &[]);
         self.builder.switch_to_block(records);
         let [from, to, adjoint] = reals.map(|real| self.in_double(real));
-        let context = self.context?;
-        let fails =
-            self.call(functions::missed(), &[context, from, to, adjoint], Some(types::I64))?;
+        let (context, row) = (self.context?, self.builder.ins().iconst(types::I64, i64::from(row)));
+        let fails = self.call(functions::missed(), &[context, row, from, to, adjoint], Some(types::I64))?;
         self.builder.ins().brif(fails, self.failed, &[], next, &[]);
         self.builder.switch_to_block(next);
         Some(())
@@ -265,6 +264,26 @@ impl Translation<'_> {
         let error = self.held(ContextField::FREED_ERROR)?;
         let error = self.builder.ins().fadd(error, product);
         self.hold(ContextField::FREED_ERROR, error)?;
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
+        Some(())
+    }
+
+    /// Adds what is freed, times its adjoint, to the error of a row that isn't the first.
+    pub(super) fn freed_in_row(&mut self, op: &SsaOp, row: u32) -> Option<()> {
+        let [value, adjoint] = self.operands(op)?;
+        let zero = self.zero();
+        let counts = self.builder.ins().fcmp(FloatCC::NotEqual, value, zero);
+        let [adds, next] = std::array::from_fn(|_| self.builder.create_block());
+        self.builder.ins().brif(counts, adds, &[], next, &[]);
+        self.builder.switch_to_block(adds);
+        let [value, adjoint] = [value, adjoint].map(|real| self.in_double(real));
+        let product = self.builder.ins().fmul(value, adjoint);
+        let product = self.builder.ins().fabs(product);
+        let field = ContextField::freed_in_row(row)?;
+        let error = self.load(types::F64, field)?;
+        let error = self.builder.ins().fadd(error, product);
+        self.store(error, field)?;
         self.builder.ins().jump(next, &[]);
         self.builder.switch_to_block(next);
         Some(())

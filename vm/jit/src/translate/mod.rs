@@ -85,7 +85,7 @@ fn held_fields(form: &SsaForm) -> Vec<ContextField> {
         OpKind::CountDiscarded => Some(ContextField::DISCARDED_BITS),
         OpKind::CountDropped => Some(ContextField::DROPS),
         OpKind::Jumped => Some(ContextField::MARKS),
-        OpKind::Freed { .. } => Some(ContextField::FREED_ERROR),
+        OpKind::Freed { row: 0, .. } => Some(ContextField::FREED_ERROR),
         _ => None,
     });
     let counts_calls = form.blocks.iter().any(|block| block.calls > 0);
@@ -400,11 +400,15 @@ impl<'a> Translation<'a> {
                 self.largest(op)?;
                 Some(None)
             }
-            OpKind::Missed => {
-                self.missed(op)?;
+            OpKind::Missed { row } => {
+                self.missed(op, row)?;
                 Some(None)
             }
-            OpKind::Freed { at } => {
+            OpKind::Freed { row: row @ 1.., .. } => {
+                self.freed_in_row(op, row)?;
+                Some(None)
+            }
+            OpKind::Freed { at, row: 0 } => {
                 self.freed(op, at)?;
                 Some(None)
             }

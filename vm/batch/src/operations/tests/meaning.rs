@@ -98,7 +98,7 @@ fn of<R: Reals<Bits = u64>>(
         | OpKind::Jumped
         | OpKind::Turned { .. }
         | OpKind::Largest
-        | OpKind::Missed
+        | OpKind::Missed { .. }
         | OpKind::Freed { .. } => ExpectedMeaning::Other,
     }
 }

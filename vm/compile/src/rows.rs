@@ -1,71 +1,51 @@
-//! The way back of several losses at once: what is made of adjoints is made for each, all else once. Knows no text and no program.
+//! The reverse sweep of several losses at once: what is made of adjoints is made for each loss, all else once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reviver_compile::form::{Definition, SsaForm};
-use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
-use reviver_compile::passes::range_where_it_counts;
-use reviver_compile::range::IntRange;
-use reviver_compile::written::{TextPlan, followed};
+use crate::form::{Definition, SsaForm};
+use crate::op::{OpKind, Space, SsaOp, SsaValue};
+use crate::order::reached;
+use crate::passes::range_where_it_counts;
+use crate::range::IntRange;
 
-/// The adjoints of each loss, one *row* of a Jacobian: cells in a space that all rows have in common.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct AdjointRows {
-    /// The cells of the losses, one a row.
-    pub losses: Vec<u32>,
-    /// From a row's adjoint of a real to that of the next row.
+/// The adjoints of several losses, one *row* of a Jacobian each: cells in one space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdjointRows {
+    pub count: u32,
+    /// The distance from a row's adjoint of a real to that of the next row.
     pub stride: u32,
 }
 
 impl AdjointRows {
-    pub fn count(&self) -> u32 {
-        self.losses.len() as u32
-    }
-
     /// The adjoint of a real in a row.
-    pub fn adjoint(&self, row: u32, real: u32) -> u32 {
+    pub fn adjoint(self, row: u32, real: u32) -> u32 {
         row.saturating_mul(self.stride).saturating_add(real)
     }
-
-    /// The adjoints that aren't 0 where a way back begins: each loss's, of itself.
-    pub fn seeds(&self) -> impl Iterator<Item = u32> {
-        (0..).zip(&self.losses).map(|(row, &loss)| self.adjoint(row, loss))
-    }
 }
 
-/// A way back with all rows.
-#[derive(Debug)]
-pub(crate) struct RowsForm {
-    pub form: SsaForm,
-    /// By value that was copied for a row other than the first: that row.
-    pub rows: BTreeMap<SsaValue, u32>,
-}
-
-/// What a way back for one loss is for several. None where an adjoint decides about anything that there is once: a jump, or a cell that is no adjoint.
-pub(crate) fn with_rows(form: SsaForm, rows: &AdjointRows) -> Option<RowsForm> {
-    if rows.count() <= 1 {
-        return Some(RowsForm { form, rows: BTreeMap::new() });
+/// Makes the reverse sweep of several losses from that of one. None where an adjoint decides about something that all losses share: a jump,
+/// or a cell that is no adjoint.
+pub fn with_rows(form: SsaForm, rows: AdjointRows) -> Option<SsaForm> {
+    if rows.count <= 1 {
+        return Some(form);
     }
-    let order = TextPlan::of(&form).order;
+    let mut order = reached(&form);
+    order.reverse();
     let by_row = by_row(&form, &order);
     if !order.iter().all(|&block| is_common(&form, block, &by_row)) {
         return None;
     }
-    let mut copies = RowCopies { form, rows, by_row, copies: BTreeMap::new(), computed: BTreeSet::new() };
-    for row in 1..rows.count() {
+    let mut copies = RowCopies { form, rows, by_row, copies: BTreeMap::new(), addresses: BTreeMap::new() };
+    for row in 1..rows.count {
         copies.define(row, &order);
     }
     for &block in &order {
         copies.place(block)?;
     }
-    let mut of_rows = BTreeMap::new();
-    for (&(_, row), &copy) in &copies.copies {
-        of_rows.insert(copy, row);
-    }
-    Some(RowsForm { form: copies.form, rows: of_rows })
+    Some(copies.form)
 }
 
-/// Whether an operation is made of adjoints, or makes one. What is freed counts in each row.
+/// True if an operation is made of adjoints, or makes one. What is freed counts in each row.
 fn is_of_adjoints(op: &SsaOp, by_row: &BTreeSet<SsaValue>) -> bool {
     is_access(op)
         || matches!(op.kind, OpKind::Freed { .. })
@@ -83,7 +63,7 @@ fn by_row(form: &SsaForm, order: &[u32]) -> BTreeSet<SsaValue> {
                     by_row.insert(value);
                 }
             }
-            for jump in followed(&block.end) {
+            for jump in block.end.jumps() {
                 let parameters = form.blocks.get(jump.to as usize).map_or(&[][..], |to| &to.parameters);
                 let passed = parameters.iter().zip(&jump.arguments);
                 let differ = passed.filter(|(_, argument)| by_row.contains(argument));
@@ -97,7 +77,7 @@ fn by_row(form: &SsaForm, order: &[u32]) -> BTreeSet<SsaValue> {
     }
 }
 
-/// Whether a block's jumps, and the cells that aren't adjoints, are the same for each row.
+/// True if a block's jumps, and the cells that aren't adjoints, are the same for each row.
 fn is_common(form: &SsaForm, block: u32, by_row: &BTreeSet<SsaValue>) -> bool {
     let Some(block) = form.blocks.get(block as usize) else { return true };
     let differs = |value: &SsaValue| by_row.contains(value);
@@ -111,17 +91,17 @@ fn is_common(form: &SsaForm, block: u32, by_row: &BTreeSet<SsaValue>) -> bool {
     !block.end.value().iter().any(differs) && block.ops.iter().filter_map(|&op| form.op(op)).all(is_common)
 }
 
-struct RowCopies<'r> {
+struct RowCopies {
     form: SsaForm,
-    rows: &'r AdjointRows,
+    rows: AdjointRows,
     by_row: BTreeSet<SsaValue>,
     /// By value and row.
     copies: BTreeMap<(SsaValue, u32), SsaValue>,
-    /// The addresses of rows' adjoints that are computed where these are loaded or stored.
-    computed: BTreeSet<SsaValue>,
+    /// By address of a row's adjoint the operations that give it: they are put before the access.
+    addresses: BTreeMap<SsaValue, Vec<SsaValue>>,
 }
 
-impl RowCopies<'_> {
+impl RowCopies {
     /// Defines what there is in a row.
     fn define(&mut self, row: u32, order: &[u32]) {
         let values = order.iter().filter_map(|&block| self.form.blocks.get(block as usize));
@@ -133,7 +113,7 @@ impl RowCopies<'_> {
             let Some(definition) = self.form.definition(*value) else { continue };
             let copy = match definition {
                 Definition::Op(op) => Definition::Op(SsaOp {
-                    kind: op.kind,
+                    kind: of_row(op.kind, row),
                     operands: op.operands.iter().map(|&operand| self.copy(operand, row)).collect(),
                     guard: op.guard.map(|guard| self.copy(guard, row)),
                 }),
@@ -163,14 +143,16 @@ impl RowCopies<'_> {
     fn moved(&mut self, address: SsaValue, row: u32) -> SsaValue {
         let by = i64::from(self.rows.adjoint(row, 0));
         if let Some(OpKind::Int(literal)) = self.form.op(address).map(|op| op.kind) {
-            return self.form.define(OpKind::Int(literal.saturating_add(by)), &[]);
+            let moved = self.form.define(OpKind::Int(literal.saturating_add(by)), &[]);
+            self.addresses.insert(moved, vec![moved]);
+            return moved;
         }
         let range = range_where_it_counts(&self.form, address);
         let [base, one] = [by, 1].map(|literal| self.form.define(OpKind::Int(literal), &[]));
         let moved = self.form.define(OpKind::Place, &[base, address, one]);
         let range = IntRange { low: range.low.saturating_add(by), high: range.high.saturating_add(by) };
         self.form.ranges.insert(moved, range);
-        self.computed.insert(moved);
+        self.addresses.insert(moved, vec![base, one, moved]);
         moved
     }
 
@@ -179,14 +161,14 @@ impl RowCopies<'_> {
         let block = self.form.blocks.get_mut(number as usize)?;
         let (parameters, ops, mut end) =
             (block.parameters.clone(), std::mem::take(&mut block.ops), block.end.clone());
-        let rows = 1..self.rows.count();
+        let rows = 1..self.rows.count;
         let mut placed = Vec::with_capacity(ops.len());
         for value in ops {
             placed.push(value);
             for row in rows.clone().filter(|_| self.by_row.contains(&value)) {
                 let copy = self.copy(value, row);
-                let address = self.form.op(copy).and_then(|op| op.operands.first()).copied();
-                placed.extend(address.filter(|address| self.computed.contains(address)));
+                let address = self.form.op(copy).and_then(|op| op.operands.first());
+                placed.extend(address.and_then(|address| self.addresses.get(address)).into_iter().flatten());
                 placed.push(copy);
             }
         }
@@ -210,7 +192,7 @@ impl RowCopies<'_> {
         &self,
         passed: impl IntoIterator<Item = (SsaValue, SsaValue)>,
     ) -> impl Iterator<Item = SsaValue> {
-        let rows = self.rows.count();
+        let rows = self.rows.count;
         let differing = passed.into_iter().filter(|(parameter, _)| self.by_row.contains(parameter));
         differing.flat_map(move |(_, argument)| (1..rows).map(move |row| self.copy(argument, row)))
     }
@@ -218,4 +200,12 @@ impl RowCopies<'_> {
 
 fn is_access(op: &SsaOp) -> bool {
     matches!(op.kind, OpKind::Load(Space::Adjoints) | OpKind::Store(Space::Adjoints))
+}
+
+/// The kind of an operation in a row.
+fn of_row(kind: OpKind, row: u32) -> OpKind {
+    match kind {
+        OpKind::Freed { at, .. } => OpKind::Freed { at, row },
+        kind => kind,
+    }
 }
